@@ -1,0 +1,186 @@
+"""A page of a paper as data: what a table ran, with which settings, and what it printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+ProtocolKind = Literal["single-pass", "train-test", "block-stream"]
+Metric = Literal["mistake_rate", "accuracy", "mean_squared_loss", "rmse"]
+Source = Literal["printed", "found", "inferred", "tuned"]
+Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
+Value = bool | int | float | str
+Kind = Literal["table", "curves", "sweep", "complexity"]
+Quantity = Literal["metric", "seconds"]
+Lines = Literal["learners", "datasets"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a learner, where it comes from, and where it is written down.
+
+    `printed`: the paper's text or table gives it. `found`: in the authors' published files.
+    `inferred`: neither, with the reason in `reason`. `tuned`: chosen by `okbench tune`.
+    """
+
+    value: Value
+    source: Source = "printed"
+    reason: str = ""
+    where: str = ""  # file:line
+    shared: bool = False  # said of the table or a dataset: for the learners that take it
+    referred: bool = False  # another setting of the cell is reckoned from it
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Values to try of one setting, or of a name that settings are reckoned from (`rho_f`)."""
+
+    name: str
+    values: tuple[int | float, ...]
+    source: Source = "printed"
+    reason: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A column's place in a sweep. `line` is the label the learner has apart from it."""
+
+    line: str
+    name: str
+    value: int | float
+
+
+@dataclass(frozen=True)
+class LearnerColumn:
+    """A learner under the name a table gives it. `learner` is a registry name or `module:Class`."""
+
+    label: str
+    learner: str
+    where: str = ""
+    point: Point | None = None
+
+    @property
+    def line(self) -> str:
+        """The learner's label, whatever the value of a swept setting."""
+        return self.point.line if self.point else self.label
+
+
+@dataclass(frozen=True)
+class DatasetRow:
+    """A dataset of a table. `variant` picks one of the sizes or preparations an entry offers.
+
+    `rows` is the size the paper gives. `orders` is said here when it differs from the protocol's.
+    """
+
+    name: str
+    variant: str = ""
+    where: str = ""
+    rows: int | None = None
+    orders: Orders | None = None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a trial is run and scored."""
+
+    kind: ProtocolKind
+    metric: Metric
+    runs: int
+    orders: Orders = "seeded"
+    block: int = 0  # rows predicted, then learned, at a time (block-stream only)
+
+
+@dataclass(frozen=True)
+class PrintedCell:
+    """What a paper prints for one dataset and learner, as numbers and as printed."""
+
+    dataset: str
+    learner: str
+    mean: float | None
+    std: float | None = None
+    seconds: float | None = None
+    text: str = ""
+    seconds_text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure draws: each quantity in panels of its own, with a line a learner or dataset."""
+
+    quantities: tuple[Quantity, ...]
+    lines: Lines = "learners"
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a paper chose settings: every value of a range, on a part of the rows.
+
+    `subset` is a share of the rows; no fewer than `at_least` are taken where there are as many.
+    """
+
+    sweep: Sweep
+    subset: float
+    at_least: int
+    runs: int
+    reasons: Mapping[str, str] = field(default_factory=dict)  # why what the paper does not give
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The orders a paper states of a learner, in powers of named settings.
+
+    `texts` are as printed (`O(kB)`); `time` and `space` say the same by setting: {rank: 1, …}.
+    """
+
+    strategy: str
+    texts: tuple[str, str]
+    time: Mapping[str, int]
+    space: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table or figure that okbench can run. A sweep makes a column of every value."""
+
+    name: str  # lsokl/table5
+    title: str
+    paper: str
+    protocol: Protocol
+    datasets: tuple[DatasetRow, ...]
+    learners: tuple[LearnerColumn, ...]
+    settings: Mapping[tuple[str, str], Mapping[str, Setting]]  # by (dataset, learner label)
+    printed: Mapping[tuple[str, str], PrintedCell] = field(default_factory=dict)
+    left_out: frozenset[tuple[str, str]] = frozenset()  # cells the paper does not run
+    where: str = ""
+    kind: Kind = "table"
+    of: str = ""  # the table whose trials a figure draws, when it has none of its own
+    figure: Figure | None = None
+    search: Search | None = None
+    stated: Mapping[str, Stated] = field(default_factory=dict)  # by learner label
+
+    @property
+    def trials_of(self) -> str:
+        """The table under whose name the outcomes are stored."""
+        return self.of or self.name
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.protocol.metric != "accuracy"
+
+    def orders_of(self, row: DatasetRow) -> Orders:
+        """Where the row orders of a dataset come from."""
+        return row.orders or self.protocol.orders
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a listing shows of a table."""
+
+    name: str
+    short: str  # a second name that means this table alone, or nothing
+    title: str
+    datasets: tuple[str, ...]
+    learners: tuple[str, ...]

@@ -1,0 +1,102 @@
+"""The settings of a cell: who says what, whose word counts, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import cast, get_args
+
+from okbench.errors import ConfigError, did_you_mean
+from okbench.papers.expressions import evaluate, is_expression, names_in
+from okbench.papers.nouns import Setting, Source
+from okbench.papers.yamlfile import Node
+
+Layer = Mapping[str, Setting]
+SOURCES = get_args(Source)
+
+
+def read_layer(items: Iterable[tuple[str, Node]], shared: bool = False) -> dict[str, Setting]:
+    """Settings by name, as written: a value, or {value: …, found: where}."""
+    return {name: replace(_read(node), shared=shared) for name, node in items}
+
+
+def resolve(layers: Iterable[Layer], rows: int | None) -> dict[str, Setting]:
+    """The settings of one cell: a later layer overrules an earlier one, then expressions are
+    worked out with the cell's own values. `rows` in an expression is the dataset's size.
+    """
+    settings = {name: setting for layer in layers for name, setting in layer.items()}
+    cell = _Cell(settings, rows)
+    values = {name: cell.value(name) for name in settings}
+    referred = {
+        other
+        for setting in settings.values()
+        if isinstance(setting.value, str) and is_expression(setting.value)
+        for other in names_in(setting.value)
+    }
+    return {
+        name: replace(found, value=values[name], referred=name in referred)
+        for name, found in settings.items()
+    }
+
+
+def read_source(fields: Mapping[str, Node]) -> tuple[Source, str]:
+    """Where something comes from and why: `inferred: the reason` among its fields, or printed."""
+    told = [name for name in SOURCES if name in fields]
+    if len(told) > 1:
+        raise fields[told[1]].error(f"a setting has one source, not {' and '.join(told)}")
+    return (cast(Source, told[0]), fields[told[0]].text()) if told else ("printed", "")
+
+
+def _read(node: Node) -> Setting:
+    source: Source = "printed"
+    reason, value = "", node
+    if node.kind == "mapping":
+        fields = node.fields({"value", *SOURCES}, required=["value"])
+        value = fields["value"]
+        source, reason = read_source(fields)
+    written = value.scalar()
+    if written is None:
+        raise value.error("a value is missing; leave the line out to have the learner's default")
+    return Setting(written, source, reason, node.where)
+
+
+class _Cell:
+    """Works out the expressions of one cell."""
+
+    def __init__(self, settings: Layer, rows: int | None) -> None:
+        self._settings = settings
+        self._rows = rows
+        self._asked: list[str] = []  # settings being worked out: asking again is a circle
+
+    def value(self, name: str) -> bool | int | float | str:
+        setting = self._settings[name]
+        if not isinstance(setting.value, str) or not is_expression(setting.value):
+            return setting.value
+        if name in self._asked:
+            circle = " → ".join([*self._asked, name])
+            raise ConfigError(f"{setting.where}: {circle} goes round in a circle")
+        self._asked.append(name)
+        try:
+            for other in names_in(setting.value):
+                self._check_known(other, setting)
+            return evaluate(setting.value, lambda other: self._number(other, setting))
+        except ValueError as error:
+            raise ConfigError(f"{setting.where}: {error}") from error
+        finally:
+            self._asked.pop()
+
+    def _check_known(self, name: str, asking: Setting) -> None:
+        if name == "rows" and "rows" not in self._settings:
+            if self._rows is None:
+                raise ConfigError(f"{asking.where}: the dataset does not give its 'rows'; add them")
+        elif name not in self._settings:
+            hint = did_you_mean(name, [*self._settings, "rows"])
+            raise ConfigError(f"{asking.where}: no setting '{name}' to reckon with.{hint}")
+
+    def _number(self, name: str, asking: Setting) -> float:
+        if name not in self._settings and self._rows is not None:
+            return float(self._rows)
+        value = self.value(name)
+        if isinstance(value, bool | str):
+            raise ConfigError(f"{asking.where}: '{name}' is {value!r}, not a number")
+        return float(value)

@@ -1,0 +1,55 @@
+"""The further axis of a figure: a learner at each value of a setting.
+
+    sweep: {name: budget, values: [50, 100, 200], inferred: the paper's grid is not stated}
+
+It is said of the whole figure or of a learner, whose own counts. A learner may have several, each
+run apart. The name is that of a setting, or one that settings are reckoned from: with
+`components: rho_f * budget`, a sweep of `rho_f` changes the components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from okbench.papers.nouns import LearnerColumn, Point, Setting, Sweep
+from okbench.papers.settings import SOURCES, Layer, read_source
+from okbench.papers.yamlfile import Node
+
+
+def read_sweeps(node: Node | None) -> tuple[Sweep, ...]:
+    """One sweep or a list of them."""
+    if node is None:
+        return ()
+    nodes = node.elements() if node.kind == "list" else (node,)
+    return tuple(_read_sweep(each) for each in nodes)
+
+
+def columns_of(
+    column: LearnerColumn, sweeps: Sequence[Sweep]
+) -> Iterator[tuple[LearnerColumn, Layer]]:
+    """A column for every value of every sweep, with the setting it stands for."""
+    if not sweeps:
+        yield column, {}
+    for sweep in sweeps:
+        for value in sweep.values:
+            point = Point(column.label, sweep.name, value)
+            label = f"{column.label} {sweep.name}={value:g}"
+            setting = Setting(value, sweep.source, sweep.reason, sweep.where, shared=True)
+            yield replace(column, label=label, point=point), {sweep.name: setting}
+
+
+def read_values(node: Node) -> tuple[int | float, ...]:
+    """Two different numbers or more."""
+    values = tuple(element.number() for element in node.elements())
+    if len(values) < 2:
+        raise node.error("two values or more make a range")
+    if len(set(values)) < len(values):
+        raise node.error("a value stands here twice; keep one")
+    return values
+
+
+def _read_sweep(node: Node) -> Sweep:
+    fields = node.fields({"name", "values", *SOURCES}, required=["name", "values"])
+    name, values = fields["name"].text(), read_values(fields["values"])
+    return Sweep(name, values, *read_source(fields), where=node.where)

@@ -1,0 +1,241 @@
+"""One table or figure of a paper, read from its YAML file.
+
+    title: Online binary classification
+    paper: lsokl                    # empty for a table of our own
+    short: table5                   # a name that means this table alone (optional)
+    protocol:
+      kind: single-pass             # single-pass, train-test, block-stream
+      metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse
+      runs: 20
+      orders: seeded                # or published; a dataset may say otherwise
+      block: 1000                   # block-stream only
+    settings:                       # of the table: for every learner that takes them
+      width: 8
+    datasets:
+      german: {rows: 1000, orders: published}
+      mnist: {variant: lsokl, budget: 200}
+    learners:
+      OGD:                          # the learner of that name, nothing to set
+      FOGD: {components: 4 * budget, step: {value: 2e-3, inferred: the authors' default}}
+      mine: {learner: my_module:MyLearner, depth: 3}
+    cells:                          # of one learner on one dataset
+      german: {OGD: {step: 0.2}}
+    left_out:                       # what the paper does not run
+      mnist: [OGD]
+    printed:                        # what the paper prints: metric, seconds
+      german: {OGD: [29.5 % ± 0.5, 0.130]}
+
+What is said of less counts more: the table's settings, then the dataset's, the learner's, the
+cell's. A setting is a value, or a value with its source: `found` (in the authors' files),
+`inferred` or `tuned`, with the reason; else the paper prints it. Arithmetic such as `4 * budget`
+refers to other settings of the same cell and to `rows`.
+
+`kind` says what is made of the trials: a `table` unless told otherwise; a `sweep`, a figure with a
+further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over
+sweeps with those `stated`; or `curves`, a figure of the trials of another table beside it:
+
+    title: Convergence of the mistake rate
+    kind: curves
+    of: table7
+    draw: {quantities: [metric]}    # metric, seconds
+
+How settings are searched for, and how they are put in place, is told in `search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast, get_args
+
+from okbench.papers.nouns import (
+    Card,
+    DatasetRow,
+    Kind,
+    LearnerColumn,
+    Setting,
+    Stated,
+    Sweep,
+    Table,
+)
+from okbench.papers.orders import read_stated
+from okbench.papers.parts import (
+    CellKey,
+    Keys,
+    read_dataset,
+    read_figure,
+    read_learner,
+    read_protocol,
+    text_of,
+)
+from okbench.papers.printed import printed_cell
+from okbench.papers.search import read_search, read_tuned, tuned_beside
+from okbench.papers.settings import Layer, read_layer, resolve
+from okbench.papers.sweeps import columns_of, read_sweeps
+from okbench.papers.yamlfile import Node, read_yaml
+
+_NAMED = {"title", "paper", "short", "kind", "draw"}
+_REQUIRED = ("title", "protocol", "datasets", "learners")
+_PARTS = {"settings", "cells", "left_out", "printed", "tune"}
+_KNOWN: dict[str, set[str]] = {
+    "table": {*_REQUIRED, *_NAMED, *_PARTS} - {"draw"},
+    "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "tune"},
+    "complexity": {*_REQUIRED, *_NAMED, "settings", "stated", "symbols"} - {"draw"},
+    "curves": {*_NAMED, "of"},
+}
+_ASKED = {"table": (), "sweep": ("draw",), "complexity": ("stated", "symbols")}
+
+
+def read_card(path: Path, name: str) -> Card:
+    """What a listing shows of the table in a file."""
+    fields = _fields(read_yaml(path))
+    rows_of = _fields(read_yaml(_other(path, fields["of"]))) if "of" in fields else fields
+    return Card(
+        name,
+        short=text_of(fields, "short"),
+        title=fields["title"].text(),
+        datasets=tuple(key for key, _ in rows_of["datasets"].items()),
+        learners=tuple(key for key, _ in rows_of["learners"].items()),
+    )
+
+
+def read_table(
+    path: Path, name: str, tuned: Path | None = None, sweep: Sweep | None = None
+) -> Table:
+    """The table in a file, every cell's settings resolved.
+
+    `tuned` is a file of tuned settings, the one beside the table if not told. `sweep` puts every
+    learner through its values in place of its own sweeps.
+    """
+    root = read_yaml(path)
+    fields = _fields(root)
+    if "of" in fields:
+        other = _other(path, fields["of"])
+        drawn = read_table(other, f"{name.rpartition('/')[0]}/{other.stem}".lstrip("/"), tuned)
+        return replace(
+            drawn,
+            name=name,
+            title=fields["title"].text(),
+            kind="curves",
+            of=drawn.name,
+            figure=read_figure(fields["draw"]),
+            search=None,
+            where=root.where,
+        )
+    return _Page(root, fields).table(name, tuned or tuned_beside(path), sweep)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A table's file, on the way to a table."""
+
+    root: Node
+    fields: dict[str, Node]
+
+    def table(self, name: str, tuned: Path | None, sweep: Sweep | None) -> Table:
+        fields = self.fields
+        kind = _kind(fields)
+        datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
+        learners = {key: read_learner(key, node) for key, node in fields["learners"].items()}
+        keys = Keys(datasets, learners)
+        shared = read_sweeps(fields.get("sweep"))
+        columns: list[Column] = [
+            (swept_column, of_learner, swept)
+            for column, of_learner, own in learners.values()
+            for swept_column, swept in columns_of(column, (sweep,) if sweep else own or shared)
+        ]
+        if kind in ("sweep", "complexity") and not any(column.point for column, _, _ in columns):
+            raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
+        said = self._said_of_cells(keys, name, tuned)
+        return Table(
+            name=name,
+            title=fields["title"].text(),
+            paper=text_of(fields, "paper"),
+            protocol=read_protocol(fields["protocol"]),
+            datasets=tuple(row for row, _ in datasets.values()),
+            learners=tuple(column for column, _, _ in columns),
+            settings=dict(self._resolved(datasets.values(), columns, said)),
+            printed={
+                key: printed_cell(*key, node) for key, node in keys.cells(fields.get("printed"))
+            },
+            left_out=_by_column(keys.listed(fields.get("left_out")), columns),
+            where=self.root.where,
+            kind=kind,
+            figure=read_figure(fields.get("draw")),
+            search=read_search(fields.get("tune")),
+            stated=self._stated(keys),
+        )
+
+    def _resolved(
+        self,
+        datasets: Iterable[tuple[DatasetRow, Layer]],
+        columns: Iterable[Column],
+        said: dict[CellKey, list[Layer]],
+    ) -> Iterator[tuple[CellKey, dict[str, Setting]]]:
+        """The settings of every cell; what is said of less counts more, a sweep most."""
+        wide: Layer = {}
+        if "settings" in self.fields:
+            wide = read_layer(self.fields["settings"].items(), shared=True)
+        for row, of_dataset in datasets:
+            for column, of_learner, swept in columns:
+                own = said.get((row.name, column.line), [])
+                layers = [wide, of_dataset, of_learner, *own, swept]
+                yield (row.name, column.label), resolve(layers, row.rows)
+
+    def _said_of_cells(
+        self, keys: Keys, name: str, tuned: Path | None
+    ) -> dict[CellKey, list[Layer]]:
+        """What is said of single cells, here and then in the file of tuned settings."""
+        said: dict[CellKey, list[Layer]] = {
+            key: [read_layer(node.items())] for key, node in keys.cells(self.fields.get("cells"))
+        }
+        for key, layer in read_tuned(tuned, name, keys.cells).items():
+            said.setdefault(key, []).append(layer)
+        return said
+
+    def _stated(self, keys: Keys) -> dict[str, Stated]:
+        if "stated" not in self.fields:
+            return {}
+        symbols = {key: node.text() for key, node in self.fields["symbols"].items()}
+        return {
+            label: read_stated(node, symbols)
+            for label, node in keys.learners(self.fields["stated"])
+        }
+
+
+Column = tuple[LearnerColumn, Layer, Layer]  # with what its learner and its sweep set
+
+
+def _by_column(cells: frozenset[CellKey], columns: Iterable[Column]) -> frozenset[CellKey]:
+    return frozenset(
+        (dataset, column.label)
+        for dataset, line in cells
+        for column, _, _ in columns
+        if column.line == line
+    )
+
+
+def _fields(root: Node) -> dict[str, Node]:
+    kind = _kind(dict(root.items()))
+    if kind == "curves":
+        return root.fields(_KNOWN[kind], ["title", "of", "draw"])
+    fields = root.fields(_KNOWN[kind], [*_REQUIRED, *_ASKED[kind]])
+    for part in ("datasets", "learners"):
+        if not fields[part].items():
+            raise fields[part].error(f"a table needs {part}")
+    return fields
+
+
+def _kind(fields: dict[str, Node]) -> Kind:
+    return cast(Kind, fields["kind"].choice(get_args(Kind))) if "kind" in fields else "table"
+
+
+def _other(path: Path, of: Node) -> Path:
+    """The file of the table that a figure draws the trials of."""
+    other = path.with_name(f"{of.text()}.yaml")
+    if not other.is_file():
+        raise of.error(f"no table '{of.text()}' stands beside this file")
+    if "of" in dict(read_yaml(other).items()):
+        raise of.error(f"'{of.text()}' draws another table's trials itself; name that table")
+    return other

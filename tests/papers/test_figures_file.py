@@ -1,0 +1,184 @@
+"""Figures, sweeps and stated orders, in files written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from okbench.errors import ConfigError
+from okbench.papers.nouns import Figure, Point, Stated, Sweep
+from okbench.papers.tables import find, names
+
+SWEEP = """\
+title: A sweep
+kind: sweep
+protocol: {kind: single-pass, metric: mistake_rate, runs: 3}
+draw: {quantities: [metric, seconds]}
+settings: {width: 8, budget: 100}
+sweep: {name: budget, values: [10, 20], inferred: a guess}
+datasets:
+  first: {budget: 7}
+  second:
+learners:
+  RBP:
+  FOGD:
+    sweep: {name: rho, values: [1, 2.5, 4]}
+    components: rho * budget
+left_out:
+  second: [FOGD]
+"""
+TABLE = """\
+title: A table
+paper: ours
+protocol: {kind: single-pass, metric: mistake_rate, runs: 3}
+settings: {width: 8}
+datasets: {first: , second: }
+learners: {RBP: , FOGD: {step: 0.1}}
+"""
+CURVES = "title: Curves\nkind: curves\nof: table1\ndraw: {quantities: [seconds]}\n"
+ORDERS = """\
+title: Orders
+kind: complexity
+protocol: {kind: single-pass, metric: mistake_rate, runs: 3}
+datasets: {first: }
+learners:
+  NOGD: {sweep: [{name: budget, values: [10, 20]}, {name: rank, values: [2, 4]}]}
+symbols: {B: budget, k: rank}
+stated:
+  NOGD: {strategy: Approximation, time: O(kB^2), space: O(B)}
+"""
+
+
+def put(folder: Path, text: str, name: str = "ours/figure1") -> None:
+    path = folder / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def refusal(folder: Path, text: str) -> str:
+    put(folder, text)
+    with pytest.raises(ConfigError) as caught:
+        find("ours/figure1", folder)
+    return str(caught.value)
+
+
+def test_a_sweep_makes_a_column_of_every_value(tmp_path: Path) -> None:
+    put(tmp_path, SWEEP)
+    table = find("figure1", tmp_path)
+    assert [(column.label, column.line, column.point) for column in table.learners[:3]] == [
+        ("RBP budget=10", "RBP", Point("RBP", "budget", 10)),
+        ("RBP budget=20", "RBP", Point("RBP", "budget", 20)),
+        ("FOGD rho=1", "FOGD", Point("FOGD", "rho", 1)),
+    ]
+    assert (table.kind, table.figure) == ("sweep", Figure(("metric", "seconds"), "learners"))
+
+
+def test_a_swept_value_counts_more_than_anything_else_and_says_where_it_is_from(
+    tmp_path: Path,
+) -> None:
+    put(tmp_path, SWEEP)
+    budget = find("figure1", tmp_path).settings["first", "RBP budget=20"]["budget"]
+    assert (budget.value, budget.source, budget.reason) == (20, "inferred", "a guess")
+    assert budget.where.endswith("figure1.yaml:6")
+
+
+def test_settings_are_reckoned_from_the_swept_name(tmp_path: Path) -> None:
+    put(tmp_path, SWEEP)
+    settings = find("figure1", tmp_path).settings
+    assert settings["second", "FOGD rho=2.5"]["components"].value == 250
+    assert settings["first", "FOGD rho=4"]["components"].value == 28
+    assert settings["first", "FOGD rho=4"]["rho"].referred
+    assert not settings["first", "FOGD rho=4"]["width"].referred
+
+
+def test_a_cell_left_out_is_left_out_at_every_value(tmp_path: Path) -> None:
+    put(tmp_path, SWEEP)
+    assert find("figure1", tmp_path).left_out == {
+        ("second", f"FOGD rho={rho}") for rho in ("1", "2.5", "4")
+    }
+
+
+@pytest.mark.parametrize(
+    ("was", "wrong", "said"),
+    [
+        ("values: [10, 20]", "values: [10]", "two values or more"),
+        ("values: [10, 20]", "values: [10, 10]", "a value stands here twice"),
+        ("values: [10, 20]", "values: [10, many]", "a number is expected"),
+        ("[metric, seconds]", "[metrik]", "'metrik' is not one of"),
+        ("draw: {quantities: [metric, seconds]}\n", "", "'draw' is missing"),
+        ("kind: sweep\n", "kind: sweeps\n", "Did you mean 'sweep'"),
+        ("kind: sweep\n", "", "'draw' is not a key here"),
+    ],
+)
+def test_a_sweep_written_wrongly_is_refused(
+    tmp_path: Path, was: str, wrong: str, said: str
+) -> None:
+    assert said in refusal(tmp_path, SWEEP.replace(was, wrong, 1))
+
+
+def test_a_sweep_without_any_values_is_refused(tmp_path: Path) -> None:
+    nothing = TABLE.replace("title", "kind: sweep\ndraw: {quantities: [metric]}\ntitle")
+    assert "no learner has a sweep" in refusal(tmp_path, nothing)
+
+
+def test_curves_are_of_the_trials_of_the_table_beside_them(tmp_path: Path) -> None:
+    put(tmp_path, TABLE, "ours/table1")
+    put(tmp_path, CURVES)
+    table, figure = find("table1", tmp_path), find("figure1", tmp_path)
+    assert figure.settings == table.settings
+    assert (figure.datasets, figure.learners) == (table.datasets, table.learners)
+    assert (figure.name, figure.of, figure.trials_of) == (
+        "ours/figure1",
+        "ours/table1",
+        "ours/table1",
+    )
+    assert table.trials_of == "ours/table1"
+    card = next(card for card in names(tmp_path) if card.name == "ours/figure1")
+    assert (card.title, card.datasets, card.learners) == (
+        "Curves",
+        ("first", "second"),
+        ("RBP", "FOGD"),
+    )
+
+
+def test_curves_of_no_table_or_of_other_curves_are_refused(tmp_path: Path) -> None:
+    assert "no table 'table1' stands beside" in refusal(tmp_path, CURVES)
+    put(tmp_path, CURVES.replace("table1", "figure2"), "ours/table1")
+    assert "draws another table's trials itself" in refusal(tmp_path, CURVES)
+
+
+def test_every_learner_can_be_put_through_a_sweep(tmp_path: Path) -> None:
+    put(tmp_path, TABLE, "ours/table1")
+    grid = find("table1", tmp_path, sweep=Sweep("step", (2, 0.2)))
+    assert [column.label for column in grid.learners] == [
+        "RBP step=2", "RBP step=0.2", "FOGD step=2", "FOGD step=0.2",
+    ]  # fmt: skip
+    assert grid.settings["first", "FOGD step=2"]["step"].value == 2
+
+
+def test_stated_orders_are_read_as_powers_of_settings(tmp_path: Path) -> None:
+    put(tmp_path, ORDERS)
+    table = find("figure1", tmp_path)
+    assert table.stated["NOGD"] == Stated(
+        "Approximation", ("O(kB^2)", "O(B)"), {"rank": 1, "budget": 2}, {"budget": 1}
+    )
+    assert [column.label for column in table.learners] == [
+        "NOGD budget=10", "NOGD budget=20", "NOGD rank=2", "NOGD rank=4",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("was", "wrong", "said"),
+    [
+        ("O(kB^2)", "O(kD)", "no setting stands for 'D'"),
+        ("O(kB^2)", "quadratic", "an order such as O\\(B\\^2\\)"),
+        ("  NOGD: {strategy", "  NOGB: {strategy", "Did you mean 'NOGD'"),
+    ],
+)
+def test_an_order_that_cannot_be_read_is_refused(
+    tmp_path: Path, was: str, wrong: str, said: str
+) -> None:
+    put(tmp_path, ORDERS.replace(was, wrong, 1))
+    with pytest.raises(ConfigError, match=said):
+        find("ours/figure1", tmp_path)
