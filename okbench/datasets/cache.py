@@ -1,0 +1,160 @@
+"""What is held: files in the data folder, and beside them a record of what was checked and when.
+
+    <data folder>/<folder>/<name>            a file as it arrived, perhaps still compressed
+    <data folder>/<folder>/.okbench/         records (name.json), locks, and downloads under way
+
+The data folder, an offline bundle and a mirror share this layout, so each can serve as the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from okbench.datasets.specs import DatasetSpec, FileSpec
+from okbench.errors import StoreError
+
+PACKED = ("", ".bz2", ".gz", ".xz", ".Z")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was found when a file was last checked."""
+
+    held_as: str  # its name in the folder
+    bytes: int
+    sha256: str
+    content_bytes: int
+    content_sha256: str
+    source: str
+    checked: str  # checksum, copy or recorded: what the hash was compared with
+    fetched: str  # UTC, ISO 8601
+    verified: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is here of a dataset."""
+
+    files: int  # of how many are needed
+    of: int
+    bytes: int
+    verified: str  # when the file checked longest ago was checked; "" when nothing is here
+
+    @property
+    def complete(self) -> bool:
+        return self.files == self.of
+
+
+def data_folder() -> Path:
+    """Where files are kept: OKBENCH_DATA, or the user's cache folder."""
+    chosen = os.environ.get("OKBENCH_DATA", "")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    import platformdirs
+
+    return platformdirs.user_cache_path("okbench")
+
+
+def path_of(file: FileSpec) -> Path | None:
+    """Where a verified file is; None when it is not here, or no longer as it was verified."""
+    if file.path:
+        own = Path(file.path)
+        return own if own.is_file() else None
+    record = record_of(file)
+    if record is None:
+        return None
+    path = folder_of(file) / record.held_as
+    try:
+        return path if path.stat().st_size == record.bytes else None
+    except OSError:
+        return None
+
+
+def status(entry: DatasetSpec) -> Held:
+    """How much of a dataset is here, its size, and when it was verified."""
+    here = [(file, path_of(file)) for file in entry.files.values()]
+    records = [record_of(file) for file, path in here if path]
+    return Held(
+        files=sum(path is not None for _, path in here),
+        of=len(here),
+        bytes=sum(path.stat().st_size for _, path in here if path),
+        verified=min((record.verified for record in records if record), default=""),
+    )
+
+
+def folder_of(file: FileSpec, root: Path | None = None) -> Path:
+    """The folder a file is held in."""
+    return (root or data_folder()) / file.folder
+
+
+def private_folder(file: FileSpec, root: Path | None = None) -> Path:
+    """Where records, locks and downloads under way are kept."""
+    return folder_of(file, root) / ".okbench"
+
+
+def record_of(file: FileSpec) -> Record | None:
+    """What was recorded of a file, whether or not it is still here."""
+    path = private_folder(file) / f"{file.name}.json"
+    try:
+        return Record(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"{path}: not a record of a download; delete it, then fetch again"
+        ) from error
+
+
+def write_record(file: FileSpec, record: Record) -> None:
+    """Keep a record; a reader sees the old one or the new one, never half of it."""
+    write_text(private_folder(file) / f"{file.name}.json", json.dumps(asdict(record), indent=1))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file by a temporary name beside it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def now() -> str:
+    """The time as records tell it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@contextmanager
+def locked(
+    path: Path, tick: Callable[[], None], waits: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Hold a file's lock. `waits` is told once that another holds it, `tick` may raise to stop."""
+    import fcntl
+
+    with path.open("a", encoding="utf-8") as file:
+        told = False
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not told:
+                    waits()
+                told = True
+                tick()
+                time.sleep(0.1)
+        yield

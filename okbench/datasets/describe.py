@@ -1,0 +1,138 @@
+"""What is to be told of a dataset: its rows as they are, and as its entry says they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from okbench.datasets.cache import path_of, record_of
+from okbench.datasets.joined import Joined, Part
+from okbench.datasets.loading import kept_rows, load
+from okbench.datasets.nouns import Dataset
+from okbench.datasets.prepare import Ranges
+from okbench.datasets.registry import spec
+from okbench.datasets.registry import variant as variant_of
+from okbench.datasets.specs import DatasetSpec, FileSpec, VariantSpec
+
+
+def describe(name: str, variant: str = "") -> dict[str, Any]:
+    """Shape, ranges, provenance and the check against the entry, as plain values."""
+    entry = spec(name)
+    if entry.embedded:
+        dataset = load(name, variant)
+        chosen, ranges = variant_of(entry), {"before": None, "after": _ranges(dataset)}
+    else:
+        chosen = variant_of(entry, variant)
+        found = kept_rows(entry, chosen)
+        dataset, ranges = found.dataset, {"before": found.about.before, "after": found.about.after}
+    return {
+        "name": entry.name,
+        "variant": variant if entry.embedded else chosen.name,
+        "variants": list(entry.variants),
+        **_shape(dataset),
+        "ranges": ranges,
+        "preparation": steps(chosen),
+        "note": chosen.note,
+        "agreement": _agreement(entry, chosen, variant, dataset),
+        "files": [_file(file) for file in entry.files_of(chosen)],
+        "cite": entry.cite,
+        "licence": entry.licence,
+        "page": entry.page,
+        "where": entry.where,
+    }
+
+
+def _shape(dataset: Dataset) -> dict[str, Any]:
+    stored = np.count_nonzero(dataset.X) if isinstance(dataset.X, np.ndarray) else dataset.X.nnz
+    counts = {}
+    if dataset.classes:
+        found, times = np.unique(dataset.y, return_counts=True)
+        counts = dict(zip(found.tolist(), times.tolist(), strict=True))
+    return {
+        "task": dataset.task,
+        "rows": dataset.n_rows,
+        "train": dataset.n_train,
+        "features": dataset.n_features,
+        "density": float(stored) / max(1, dataset.n_rows * dataset.n_features),
+        "layout": "dense" if isinstance(dataset.X, np.ndarray) else "CSR",
+        "classes": counts,
+        "orders": 0 if dataset.orders is None else len(dataset.orders),
+        "fingerprint": dataset.fingerprint,
+    }
+
+
+def _ranges(dataset: Dataset) -> Mapping[str, Any]:
+    rows = Joined([Part(dataset.X, dataset.y)]).blocks(np.arange(dataset.n_rows))
+    ranges = Ranges.of(rows, dataset.n_features)
+    told = ranges.told()
+    if dataset.task == "regression":
+        told["target"] = [float(dataset.y.min()), float(dataset.y.max())]
+    return told
+
+
+def steps(variant: VariantSpec) -> list[str]:
+    """The preparation in the order it is done, a line a step."""
+    told = [f"join {', '.join(variant.use)}"] if len(variant.use) > 1 else []
+    if variant.distinct:
+        told.append("drop rows that repeat an earlier one")
+    if variant.first is not None:
+        told.append(f"keep the first {variant.first:,} rows")
+    if variant.above is not None and variant.task != "regression":
+        told.append(f"a target above {variant.above:g} is 1, else -1")
+    if variant.labels:
+        told.append("labels " + ", ".join(f"{old} → {new}" for old, new in variant.labels.items()))
+    if variant.scale != "none":
+        told.append(f"scale {variant.scale}" + _learned_on(variant))
+    if variant.split:
+        told.append(f"shuffle with seed {variant.split.seed}, learn {variant.split.train:,} rows")
+    elif variant.train:
+        told.append(f"learn the first {variant.train:,} rows, test on the others")
+    if variant.orders:
+        told.append(f"row orders of {variant.orders.file} ({variant.orders.variable})")
+    return told
+
+
+def _learned_on(variant: VariantSpec) -> str:
+    if variant.scale in ("/255", "unit norm"):
+        return ""
+    if variant.train and not variant.split:
+        return f", ranges of the first {variant.train:,} rows"
+    return ", ranges of all rows"
+
+
+def _agreement(
+    entry: DatasetSpec, variant: VariantSpec, asked: str, dataset: Dataset
+) -> list[dict[str, Any]]:
+    """What the entry promises against what is here, with the entry's reason when they differ."""
+    rows = None if entry.embedded and asked not in ("", "all") else variant.rows
+    pairs = (
+        ("rows", rows, dataset.n_rows),
+        ("train", variant.train, dataset.n_train),
+        ("features", variant.features, dataset.n_features),
+        ("classes", variant.classes or None, len(dataset.classes)),
+    )
+    return [
+        {
+            "what": what,
+            "expected": expected,
+            "found": found,
+            "agrees": expected == found,
+            "reason": "" if expected == found else variant.note or "not explained in the entry",
+        }
+        for what, expected, found in pairs
+        if expected is not None
+    ]
+
+
+def _file(file: FileSpec) -> dict[str, Any]:
+    record, path = record_of(file), path_of(file)
+    return {
+        "name": file.name,
+        "path": str(path or ""),
+        "source": record.source if record else file.path,
+        "sha256": record.content_sha256 if record else "",
+        "checked": record.checked if record else "",
+        "verified": record.verified if record else "",
+    }

@@ -1,0 +1,77 @@
+"""How far a fetch is, told from one thread at a time; and the way to stop it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_INTERVAL = 0.1  # seconds between two reports on one file
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A report on one file: bytes here and in all, bytes a second, or a message."""
+
+    dataset: str
+    file: str
+    done: int = 0
+    total: int | None = None
+    rate: float = 0.0
+    message: str = ""
+
+
+Callback = Callable[[Progress], None]
+
+
+class Meter:
+    """Passes reports of several threads on, one after the other."""
+
+    def __init__(self, callback: Callback | None, stop: threading.Event) -> None:
+        self._callback, self._stop = callback, stop
+        self._turn = threading.Lock()
+
+    def of(self, dataset: str, file: str) -> Ticker:
+        """The reporter for one file."""
+        return Ticker(self, dataset, file)
+
+    def report(self, progress: Progress) -> None:
+        if self._callback is not None:
+            with self._turn:
+                self._callback(progress)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt in every thread once the fetch was broken off."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+class Ticker:
+    """Reports on one file."""
+
+    def __init__(self, meter: Meter, dataset: str, file: str) -> None:
+        self._meter, self._dataset, self._file = meter, dataset, file
+        self._begun: tuple[float, int] | None = None
+        self._last = 0.0
+
+    def tick(self) -> None:
+        """Raise when the fetch was broken off."""
+        self._meter.check()
+
+    def advance(self, done: int, total: int | None) -> None:
+        """So many bytes are here."""
+        self.tick()
+        now = time.monotonic()
+        if self._begun is None or done < self._begun[1]:
+            self._begun = (now, done)
+        if now - self._last < _INTERVAL and done != total:
+            return
+        self._last = now
+        since, first = self._begun
+        rate = (done - first) / (now - since) if now > since else 0.0
+        self._meter.report(Progress(self._dataset, self._file, done, total, rate))
+
+    def tell(self, message: str) -> None:
+        """Something a person should know."""
+        self._meter.report(Progress(self._dataset, self._file, message=message))

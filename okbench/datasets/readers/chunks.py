@@ -1,0 +1,94 @@
+"""Text files as chunks of whole lines, and complaints that name the line and column."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from lzma import LZMAError
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.datasets.unpack import open_unpacked
+from okbench.errors import DataError
+
+CHUNK_BYTES = 128 << 10
+LONGEST_LINE = 16 << 20  # bytes; the longest of the published sets are under 1 MB
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UNPACKING_ERRORS = (OSError, EOFError, LZMAError, zlib.error)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole lines of a file, each with its line end; the first has the number `first_line`."""
+
+    path: Path
+    raw: bytes
+    first_line: int
+
+    @property
+    def text(self) -> NDArray[np.uint8]:
+        return np.frombuffer(self.raw, dtype=np.uint8)
+
+    def line_at(self, place: int) -> int:
+        return self.first_line + self.raw.count(b"\n", 0, place)
+
+    def error(self, place: int, what: str) -> DataError:
+        """A DataError that says `file:line:column: what`."""
+        column = place - (self.raw.rfind(b"\n", 0, place) + 1) + 1
+        return DataError(f"{self.path}:{self.line_at(place)}:{column}: {what}")
+
+    def word_at(self, place: int, delimiters: bytes = b" \t\r\n") -> str:
+        """The token that begins at `place`, shortened, safe to show."""
+        end = place
+        while end < len(self.raw) and end - place < 40 and self.raw[end] not in delimiters:
+            end += 1
+        return ascii(self.raw[place:end].decode("utf-8", "replace"))
+
+
+def chunks(path: Path, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """The lines of a text file, plain or compressed, about `chunk_bytes` at a time."""
+    line, kept = 1, b""
+    with opened(path) as file:
+        while fresh := read_bytes(path, file, chunk_bytes):
+            if line == 1 and not kept:
+                fresh = fresh.removeprefix(_BYTE_ORDER_MARK)
+            end = fresh.rfind(b"\n") + 1
+            if not end:
+                kept += fresh
+                if len(kept) > LONGEST_LINE:
+                    longest = f"{LONGEST_LINE >> 20} MB"
+                    raise DataError(f"{path}:{line}: the line is longer than {longest}")
+                continue
+            whole = Chunk(path, kept + fresh[:end], line)
+            yield whole
+            line, kept = line + whole.raw.count(b"\n"), fresh[end:]
+    if kept:
+        yield Chunk(path, kept + b"\n", line)
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file's content, whatever it is packed with."""
+    try:
+        return open_unpacked(path)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def read_bytes(path: Path, file: BinaryIO, size: int) -> bytes:
+    """The next `size` bytes, fewer at the end."""
+    pieces, wanted = [], size
+    try:
+        # never a buffer larger than what the file really holds
+        while wanted and (piece := file.read(min(wanted, CHUNK_BYTES))):
+            pieces.append(piece)
+            wanted -= len(piece)
+        return b"".join(pieces)
+    except _UNPACKING_ERRORS as error:
+        raise DataError(f"{path}: cannot be unpacked ({error}); fetch it again") from error

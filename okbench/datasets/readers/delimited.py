@@ -1,0 +1,237 @@
+"""Delimited text: CSV, tab-separated, or columns set apart by blanks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.datasets.readers import delimited_walk as walk
+from okbench.datasets.readers.chunks import Chunk, chunks
+from okbench.datasets.readers.libsvm import finite
+from okbench.datasets.readers.numbers import Scratch
+from okbench.datasets.readers.spill import Spill, Spills
+from okbench.datasets.readers.table import Column, Table, place_of
+from okbench.errors import DataError
+
+MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+MOST_COLUMNS = 1_000_000
+_SNIFFED_LINES = 500
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are to be read. `delimiter` is one character, or "whitespace".
+
+    Without `header` it is found out: a first line without a number, above lines that have some. The
+    columns in `words` hold text, and so do others whose first lines show some. Only the columns in
+    `keep` are read, all when it is empty. `missing` fields become NaN, or are refused.
+    """
+
+    delimiter: str = ","
+    header: bool | None = False
+    words: tuple[Column, ...] = ()
+    keep: tuple[Column, ...] = ()
+    missing: bool = False
+    comment: str = ""
+    names: tuple[str, ...] = ()  # of the columns, when the file does not say
+    skip: int = 0  # lines before the table
+
+
+def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Table:
+    """Read a table, plain or compressed; it stays on disk (in `folder`) and is mapped."""
+    pieces = chunks(path)
+    first = _first_with_rows(path, pieces, layout.skip)
+    lines = _first_lines(first, layout)
+    header = _is_header(lines, layout) if layout.header is None else layout.header
+    names = layout.names
+    if header:
+        names = tuple(name.strip() for name in lines[0])
+        first = _without_lines(first, _line_of_first_row(first, layout))
+    width = len(names) or len(lines[0])
+    kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout)
+    with Spills(folder) as spills:
+        walker = _Walker(kinds, kept, names, layout, spills.new(np.float64))
+        for chunk in chain([first], pieces):
+            walker.walk(chunk)
+        if not walker.rows:
+            raise DataError(f"{path}: holds no rows")
+        values = walker.values.finish((walker.rows, len(kept)))
+    return Table(
+        path=path,
+        names=tuple(names[column] for column in kept) if names else (),
+        values=values,
+        words={column: tuple(found) for column, found in walker.words.items()},
+        header=header,
+    )
+
+
+def sniff_delimiter(path: Path) -> str:
+    """The delimiter of a file whose first line tells: comma, semicolon or tab, else whitespace."""
+    chunk = next(chunks(path), Chunk(path, b"", 1))
+    line = next((line for line in chunk.raw.splitlines() if line.strip()), b"").decode(
+        "utf-8", "replace"
+    )
+    return next((mark for mark in ",;\t" if mark in line), "whitespace")
+
+
+class _Walker:
+    """Walks chunk after chunk, and gives numbers to words as they are met."""
+
+    def __init__(
+        self,
+        kinds: NDArray[np.int8],
+        kept: Sequence[int],
+        names: Sequence[str],
+        layout: Layout,
+        values: Spill,
+    ) -> None:
+        self._kinds, self._layout, self.values = kinds, layout, values
+        self._width = len(kept)
+        self.words: dict[int, dict[str, int]] = {
+            place: {} for place, column in enumerate(kept) if kinds[column] == walk.WORD
+        }
+        self._columns = [names[column] if names else str(column) for column in kept]
+        self.rows = 0
+
+    def walk(self, chunk: Chunk) -> None:
+        text = chunk.text
+        n_fields = len(text) + self._width  # every byte may be an empty field
+        values, left = np.empty(n_fields), np.empty((n_fields, 3), dtype=np.int64)
+        delimiter, comment = (
+            ord(mark) if len(mark) == 1 else -1
+            for mark in (self._layout.delimiter, self._layout.comment)
+        )
+        rows, n_left, problem, place, met = walk.walk_delimited(
+            text, delimiter, comment, self._kinds, values, left, Scratch.new()
+        )
+        if problem:
+            raise self._complaint(chunk, problem, place, met)
+        for place, start, end in left[:n_left].tolist():
+            values[place] = self._meaning(chunk, place % self._width, start, end)
+        self.values.append(values[: rows * self._width])
+        self.rows += rows
+
+    def _meaning(self, chunk: Chunk, column: int, start: int, end: int) -> float:
+        raw = chunk.raw[start:end]
+        if column in self.words:
+            known = self.words[column]
+            word = _unquoted(raw.decode("utf-8", "replace"))
+            return float(known.setdefault(word, len(known)))
+        word = _unquoted(raw.decode("utf-8", "replace")).strip()
+        if word in MISSING:
+            if self._layout.missing:
+                return float("nan")
+            raise chunk.error(start, f"column {self._columns[column]} has no value here")
+        try:
+            if "_" not in word:
+                return finite(chunk, start, word)
+        except ValueError:
+            pass
+        raise chunk.error(
+            start, f"{word[:40]!a} is no number; column {self._columns[column]} begins with numbers"
+        )
+
+    def _complaint(self, chunk: Chunk, problem: int, place: int, met: int) -> DataError:
+        expected = len(self._kinds)
+        if problem == walk.OPEN_QUOTE:
+            return chunk.error(place, "a quote is opened and not closed on its line")
+        count = f"more than {expected}" if problem == walk.TOO_MANY else str(met)
+        return chunk.error(place, f"{count} fields in a table of {expected} columns")
+
+
+def _unquoted(word: str) -> str:
+    if len(word) >= 2 and word[0] == word[-1] == '"':
+        return word[1:-1].replace('""', '"')
+    return word
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    if delimiter == "whitespace":
+        return line.split()
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+
+
+def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
+    text = chunk.raw[: 1 << 20].decode("utf-8", "replace")
+    wanted = [
+        line
+        for line in text.split("\n")[: _SNIFFED_LINES + 2]
+        if line.strip() and not (layout.comment and line.lstrip().startswith(layout.comment))
+    ]
+    try:
+        lines = [_fields(line.strip("\r\n"), layout.delimiter) for line in wanted]
+    except csv.Error as error:
+        raise DataError(f"{chunk.path}:{chunk.first_line}: {error}") from error
+    if not lines or not lines[0]:
+        raise DataError(f"{chunk.path}: holds no rows")
+    if len(lines[0]) > MOST_COLUMNS:
+        raise DataError(
+            f"{chunk.path}:1: {len(lines[0]):,} columns; {MOST_COLUMNS:,} are read at most"
+        )
+    return lines
+
+
+def _is_header(lines: list[list[str]], layout: Layout) -> bool:
+    below = lines[1:] or [[]]
+    return not any(map(_is_number, lines[0])) and any(map(_is_number, chain(*below)))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word and word.strip() not in MISSING
+
+
+def _kinds(
+    path: Path, rows: list[list[str]], width: int, names: tuple[str, ...], layout: Layout
+) -> tuple[NDArray[np.int8], tuple[int, ...]]:
+    """What each column holds, and which are read."""
+    kinds = np.full(width, walk.NUMBER, dtype=np.int8)
+    for row in rows:
+        for column, word in enumerate(row[:width]):
+            if not _is_number(word) and word.strip() not in MISSING:
+                kinds[column] = walk.WORD
+    for wanted in layout.words:
+        kinds[place_of(path, wanted, names, width)] = walk.WORD
+    kept = tuple(range(width))
+    if layout.keep:
+        kept = tuple(sorted({place_of(path, column, names, width) for column in layout.keep}))
+        skipped = np.ones(width, dtype=np.bool_)
+        skipped[list(kept)] = False
+        kinds[skipped] = walk.SKIPPED
+    return kinds, kept
+
+
+def _first_with_rows(path: Path, pieces: Iterator[Chunk], skip: int) -> Chunk:
+    for chunk in pieces:
+        if chunk.line_at(len(chunk.raw)) - 1 > skip:
+            rest = _without_lines(chunk, max(0, skip + 1 - chunk.first_line))
+            if rest.raw.strip():
+                return rest
+    raise DataError(f"{path}: holds no rows")
+
+
+def _line_of_first_row(chunk: Chunk, layout: Layout) -> int:
+    """How many lines end with the header."""
+    count = 0
+    for line in chunk.raw.split(b"\n"):
+        count += 1
+        mark = layout.comment.encode()
+        if line.strip() and not (mark and line.lstrip().startswith(mark)):
+            return count
+    return count
+
+
+def _without_lines(chunk: Chunk, count: int) -> Chunk:
+    at = 0
+    for _ in range(count):
+        at = chunk.raw.find(b"\n", at) + 1
+    return Chunk(chunk.path, chunk.raw[at:], chunk.first_line + count)

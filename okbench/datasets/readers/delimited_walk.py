@@ -1,0 +1,128 @@
+"""The compiled walk over the bytes of delimited text."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.datasets.readers.numbers import EASY, Scratch, scan_digits, scan_number
+from okbench.jit import compiled
+
+NUMBER, WORD, SKIPPED = 0, 1, 2
+TOO_FEW, TOO_MANY, OPEN_QUOTE = 1, 2, 3
+
+_TAB, _LINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
+
+
+@compiled()
+def walk_delimited(
+    text: NDArray[np.uint8],
+    delimiter: int,
+    comment: int,
+    kinds: NDArray[np.int8],
+    values: NDArray[np.float64],
+    left: NDArray[np.int64],
+    scratch: Scratch,
+) -> tuple[int, int, int, int, int]:
+    """Fill `values`, row after row, from whole lines, each with its line end.
+
+    `kinds` says of each column whether it holds numbers, words, or is skipped. Returns rows, fields
+    left to Python, a problem, its place and the fields met on that line. `left` lists (place in
+    values, start, end) of words and of whatever is no number. Lines that begin with `comment` are
+    skipped. A `delimiter` of -1 is any run of blanks, a `comment` of -1 none.
+    """
+    at, end, n_columns = 0, len(text), len(kinds)
+    place, rows, n_left = 0, 0, 0
+    while at < end:
+        line_start = at
+        while _is_blank(text[at], delimiter):
+            at += 1
+        if text[at] == _LINE or text[at] == comment:
+            while text[at] != _LINE:
+                at += 1
+            at += 1
+            continue
+        column = 0
+        while True:
+            while _is_blank(text[at], delimiter):
+                at += 1
+            if column == n_columns:
+                if delimiter < 0 and text[at] == _LINE:
+                    break
+                return rows, n_left, TOO_MANY, at, column
+            start = at
+            at, digits, n_digits, fraction, negative = scan_digits(text, start)
+            stop = at
+            while _is_blank(text[at], delimiter):
+                at += 1
+            short = 0 < n_digits <= 18 and digits < 1 << 53 and kinds[column] == NUMBER
+            if short and _ends_field(text, stop, at, delimiter):
+                number = np.float64(digits)
+                number = number / scratch.tens[fraction] if fraction else number
+                values[place] = -number if negative else number
+                place += 1
+            else:
+                stop, at, kind = _slow_field(text, start, delimiter, kinds[column], scratch)
+                if at < 0:
+                    return rows, n_left, OPEN_QUOTE, start, column
+                if kind == EASY:
+                    values[place] = scratch.value[0]
+                elif kinds[column] != SKIPPED:
+                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = place, start, stop
+                    n_left += 1
+                place += 1 if kinds[column] != SKIPPED else 0
+            column += 1
+            if text[at] == _LINE:
+                break
+            if delimiter >= 0:
+                at += 1
+        if column < n_columns:
+            return rows, n_left, TOO_FEW, line_start, column
+        at += 1
+        rows += 1
+    return rows, n_left, 0, 0, 0
+
+
+@compiled()
+def _slow_field(
+    text: NDArray[np.uint8], start: int, delimiter: int, wanted: int, scratch: Scratch
+) -> tuple[int, int, int]:
+    """Any field: its end, where the walk goes on, and EASY if `scratch` holds its number.
+
+    A quoted field may hold delimiters, not line ends; it goes on at -1 when a quote stays open.
+    """
+    stop = start
+    if text[start] == _QUOTE:
+        stop += 1
+        while text[stop] != _LINE and not (text[stop] == _QUOTE and text[stop + 1] != _QUOTE):
+            stop += 2 if text[stop] == _QUOTE else 1
+        if text[stop] == _LINE:
+            return start, -1, EASY + 1
+        stop += 1
+    while text[stop] != _LINE and text[stop] != delimiter:
+        if delimiter < 0 and _is_blank(text[stop], delimiter):
+            break
+        stop += 1
+    at = stop
+    while _is_blank(text[at], delimiter):
+        at += 1
+    while stop > start and _is_blank(text[stop - 1], delimiter):
+        stop -= 1
+    if wanted == NUMBER:
+        number_end, kind = scan_number(text, start, scratch)
+        if number_end == stop and kind == EASY:
+            return stop, at, EASY
+    return stop, at, EASY + 1
+
+
+@compiled()
+def _is_blank(code: int, delimiter: int) -> bool:
+    return (code == _BLANK or code == _RETURN or code == _TAB) and code != delimiter  # noqa: SIM109
+
+
+@compiled()
+def _ends_field(text: NDArray[np.uint8], stop: int, at: int, delimiter: int) -> bool:
+    """Whether a field that stopped at `stop` is over, with blanks up to `at`."""
+    if text[at] == _LINE:
+        return True
+    return at > stop if delimiter < 0 else text[at] == delimiter

@@ -1,0 +1,213 @@
+"""The files of an entry to labelled rows, each by its own reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.datasets.joined import Part, csr_of, starts_of
+from okbench.datasets.readers.airlines import read_airlines
+from okbench.datasets.readers.arff import read_arff
+from okbench.datasets.readers.binary import read_cifar, read_idx, read_norb
+from okbench.datasets.readers.delimited import Layout, read_delimited
+from okbench.datasets.readers.libsvm import read_libsvm
+from okbench.datasets.readers.matlab import read_mat
+from okbench.datasets.readers.spill import Spills
+from okbench.datasets.readers.table import Table, place_of
+from okbench.datasets.specs import DatasetSpec, FileSpec, ReaderSpec
+from okbench.errors import DataError
+
+Locate = Callable[[FileSpec], Path]
+Vocabulary = Mapping[int, tuple[str, ...]]
+
+MOST_WORDS = 10_000
+
+_BLOCK_ROWS = 1 << 14
+
+
+def read_parts(
+    entry: DatasetSpec, keys: Sequence[str], locate: Locate, folder: Path | None = None
+) -> list[Part]:
+    """The files of those keys, in order; columns of words get the same columns in every file."""
+    read = [_read(entry, entry.files[key], locate, folder) for key in keys]
+    vocabulary = _vocabulary(
+        [(entry.files[key].reader, found) for key, found in zip(keys, read, strict=True)]
+    )
+    return [
+        found
+        if isinstance(found, Part)
+        else part_of(
+            found, entry.files[key].reader, vocabulary, _labels(entry, key, locate), folder
+        )
+        for key, found in zip(keys, read, strict=True)
+    ]
+
+
+def _read(entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | None) -> Part | Table:
+    path, reader = locate(file), file.reader
+    match reader.format:
+        case "libsvm":
+            rows = read_libsvm(
+                path, width=entry.features, index_base=reader.index_base, folder=folder
+            )
+            return Part(rows.X, rows.y, file.name)
+        case "csv":
+            return read_delimited(path, _layout(reader), folder)
+        case "arff":
+            return read_arff(path, folder=folder)
+        case "mat":
+            return _read_mat(path, file)
+        case "npy":
+            return Table(path, (), _array(path, np.load(path, allow_pickle=False)))
+        case "cifar":
+            pixels, labels = read_cifar(path)
+            return Part(pixels, labels, file.name)
+        case "airlines":
+            return read_airlines(path, locate(entry.files[reader.joined_with]), folder)
+    read = {"idx": read_idx, "norb": read_norb}[reader.format]
+    labels = read(locate(entry.files[reader.labels]))[:, reader.label_column]
+    pixels = read(path)
+    if len(pixels) != len(labels):
+        raise DataError(f"{path}: {len(pixels):,} rows for {len(labels):,} labels")
+    return Part(pixels, labels, file.name)
+
+
+def _layout(reader: ReaderSpec) -> Layout:
+    return Layout(delimiter=reader.delimiter, header=reader.header, words=reader.categorical)
+
+
+def _read_mat(path: Path, file: FileSpec) -> Part | Table:
+    reader = file.reader
+    matrices = read_mat(path, *filter(None, (reader.X, reader.y)))
+    X = matrices[0].T if reader.transposed else matrices[0]
+    if not reader.y:
+        return Table(path, (), _array(path, X))
+    y = matrices[1].ravel()
+    if len(y) != X.shape[0]:
+        raise DataError(f"{path}: {X.shape[0]:,} rows in '{reader.X}', {len(y):,} in '{reader.y}'")
+    return Part(sp.csr_array(X) if sp.issparse(X) else _array(path, X), y, file.name)
+
+
+def _array(path: Path, values: Any) -> NDArray[np.float64]:
+    found = np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, np.float64)
+    if found.ndim != 2:
+        raise DataError(f"{path}: a table has two axes, this array {found.ndim}")
+    if not np.isfinite(found).all():
+        row, column = np.argwhere(~np.isfinite(found))[0].tolist()
+        raise DataError(f"{path}: row {row}, column {column} is not a finite number")
+    return found
+
+
+def _labels(entry: DatasetSpec, key: str, locate: Locate) -> NDArray[Any] | None:
+    """The labels of a table that are kept in another file."""
+    reader = entry.files[key].reader
+    if not reader.labels:
+        return None
+    other = entry.files[reader.labels]
+    table = read_delimited(locate(other), _layout(other.reader))
+    return _column(table, reader.label_column)
+
+
+def _vocabulary(read: Sequence[tuple[ReaderSpec, Part | Table]]) -> Vocabulary:
+    """The words of each categorical column over all files, sorted; numbers by size."""
+    found: dict[int, set[str]] = {}
+    for reader, table in read:
+        if isinstance(table, Table):
+            for column in reader.categorical:
+                place = table.place(column)
+                found.setdefault(place, set()).update(table.words.get(place, ()))
+    return {place: words_in_order(words) for place, words in found.items()}
+
+
+def words_in_order(words: Iterable[str]) -> tuple[str, ...]:
+    """Numbers by size, then words by letters."""
+    return tuple(sorted(words, key=_by_size))
+
+
+def _by_size(word: str) -> tuple[float, str]:
+    try:
+        return float(word), word
+    except ValueError:
+        return np.inf, word
+
+
+def part_of(
+    table: Table,
+    reader: ReaderSpec,
+    vocabulary: Vocabulary,
+    labels: NDArray[Any] | None = None,
+    folder: Path | None = None,
+) -> Part:
+    """A table without its target and dropped columns, each categorical one a column a word."""
+    left_out = {table.place(column) for column in reader.drop}
+    if labels is None:
+        target = table.place(reader.target)
+        left_out.add(target)
+        labels = _column(table, target)
+    if len(labels) != len(table.values):
+        raise DataError(f"{table.path}: {len(table.values):,} rows for {len(labels):,} labels")
+    kept = [column for column in range(table.width) if column not in left_out]
+    for column in kept:
+        if column in table.words and column not in vocabulary:
+            name = table.names[column] if table.names else column
+            word = table.words[column][0]
+            raise DataError(
+                f"{table.path}: column {name} holds words ('{word}'); "
+                "name it as categorical, or drop it"
+            )
+    if any(column in vocabulary for column in kept):
+        X: Any = _spread(table, kept, vocabulary, folder)
+    elif kept and kept == list(range(kept[0], kept[-1] + 1)):
+        X = table.values[:, kept[0] : kept[-1] + 1]
+    else:
+        X = table.values[:, kept]
+    return Part(X, labels, table.path.name)
+
+
+def _column(table: Table, place: int) -> NDArray[Any]:
+    values = table.values[:, place_of(table.path, place, table.names, table.width)]
+    if place in table.words:
+        return np.array(table.words[place])[values.astype(np.int64)]
+    return np.array(values)
+
+
+def _spread(
+    table: Table, kept: Sequence[int], vocabulary: Vocabulary, folder: Path | None
+) -> sp.csr_array:
+    """Columns of words as one column a word, in the place of the column."""
+    counts_of = [len(vocabulary.get(column, (None,))) for column in kept]
+    first = np.cumsum([0, *counts_of])
+    places = {column: _places(table, column, vocabulary[column]) for column in vocabulary}
+    with Spills(folder) as spills:
+        counts, indices = spills.new(np.int64), spills.new(np.int32)
+        values = spills.new(np.float64)
+        for start in range(0, len(table.values), _BLOCK_ROWS):
+            found = table.values[start : start + _BLOCK_ROWS, kept]
+            columns = np.tile(first[:-1], (len(found), 1))
+            for number, column in enumerate(kept):
+                if column in places:
+                    columns[:, number] += places[column][found[:, number].astype(np.int64)]
+                    found[:, number] = 1.0
+            filled = found != 0.0
+            counts.append(filled.sum(axis=1))
+            indices.append(columns[filled])
+            values.append(found[filled])
+        starts = starts_of(counts.finish())
+        return csr_of(values.finish(), indices.finish(), starts, int(first[-1]))
+
+
+def _places(table: Table, column: int, words: Sequence[str]) -> NDArray[np.int64]:
+    """Where each word of a table's column stands in the vocabulary."""
+    if len(words) > MOST_WORDS:
+        name = table.names[column] if table.names else column
+        raise DataError(
+            f"{table.path}: column {name} holds {len(words):,} different words, more than the "
+            f"{MOST_WORDS:,} that become columns; drop it"
+        )
+    place = {word: number for number, word in enumerate(words)}
+    return np.array([place[word] for word in table.words.get(column, ())], dtype=np.int64)

@@ -1,0 +1,57 @@
+"""Scaling and filling that look at a row and those before it, never ahead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.datasets.joined import Matrix
+from okbench.errors import DataError
+
+RunningScale = Literal["none", "running [0,1]", "running standard"]
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST_FILLED = 1 << 30  # values
+
+
+def filled(path: Path, X: Matrix) -> Matrix:
+    """Missing values (NaN) replaced by the mean of the rows before, 0 where there are none."""
+    if not isinstance(X, np.ndarray):
+        dense = _dense(path, X) if np.isnan(X.data).any() else None
+        return X if dense is None else filled(path, dense)
+    present = ~np.isnan(X)
+    sums = np.cumsum(np.where(present, X, 0.0), axis=0)
+    counts = np.cumsum(present, axis=0)
+    means = np.zeros_like(X)
+    means[1:] = sums[:-1] / np.maximum(counts[:-1], 1)
+    return np.where(present, X, means)
+
+
+def scaled_running(path: Path, X: Matrix, scale: RunningScale) -> FloatArray:
+    """Each value within the range, or by the mean and deviation, of its column up to its row."""
+    values = _dense(path, X)
+    if scale == "running [0,1]":
+        low = np.minimum.accumulate(values, axis=0)
+        span = np.maximum.accumulate(values, axis=0) - low
+        return np.where(span > 0.0, (values - low) / np.where(span > 0.0, span, 1.0), 0.0)
+    # sums of differences from the first row keep their digits where the values are large
+    moved = values - values[:1]
+    count = np.arange(1, len(values) + 1)[:, None]
+    mean = np.cumsum(moved, axis=0) / count
+    variance = np.cumsum(moved**2, axis=0) / count - mean**2
+    spread = np.sqrt(np.maximum(variance, 0.0))
+    varies = spread > 1e-12 * np.abs(mean)
+    return np.where(varies, (moved - mean) / np.where(varies, spread, 1.0), 0.0)
+
+
+def _dense(path: Path, X: Matrix) -> FloatArray:
+    if isinstance(X, np.ndarray):
+        return X
+    if X.shape[0] * X.shape[1] > _LARGEST_FILLED:
+        raise DataError(f"{path}: {X.shape[0]:,} × {X.shape[1]:,} sparse rows are too many to fill")
+    dense: FloatArray = X.toarray()
+    return dense

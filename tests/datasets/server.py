@@ -1,0 +1,122 @@
+"""A local HTTP server that does what it is told: stall, cut, lie, send on, answer with errors."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Page:
+    """A file and the moods it is served in, one a request; the last one stays.
+
+    honest, no-range, cut:N, unversioned-cut:N, silent-cut:N, stall:N, status:N, redirect:URL,
+    body:TEXT, false-range, shifted-range, longer
+    """
+
+    content: bytes
+    moods: list[str] = field(default_factory=lambda: ["honest"])
+    etag: str = '"one"'
+
+    def next_mood(self) -> tuple[str, str]:
+        mood = self.moods.pop(0) if len(self.moods) > 1 else self.moods[0]
+        name, _, argument = mood.partition(":")
+        return name, argument
+
+
+class LyingServer:
+    """`with LyingServer() as server: server.pages["/a"] = Page(b"…")`."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Page] = {}
+        self.asked: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
+        self.released = threading.Event()
+        outer = self
+
+        class Handler(_Handler):
+            owner = outer
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._http.server_port
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def __enter__(self) -> LyingServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.released.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: LyingServer
+
+    def do_GET(self) -> None:
+        page = self.owner.pages.get(self.path)
+        self.owner.asked[self.path].append(dict(self.headers.items()))
+        if page is None:
+            self._answer(404)
+            return
+        mood, argument = page.next_mood()
+        if mood == "status":
+            self._answer(int(argument))
+        elif mood == "redirect":
+            self._answer(302, Location=argument)
+        elif mood == "body":
+            self._answer(200, argument.encode())
+        else:
+            self._serve(page, mood, int(argument or 0))
+
+    def _serve(self, page: Page, mood: str, count: int) -> None:
+        start = self._start(page) if mood != "no-range" else 0
+        partial = start > 0
+        if mood == "shifted-range":
+            start = 0
+        body = page.content[start:]
+        if mood == "false-range":
+            body = bytes(byte ^ 1 for byte in body)
+        whole = len(page.content)
+        self.send_response(206 if partial else 200)
+        if partial:
+            self.send_header("Content-Range", f"bytes {start}-{whole - 1}/{whole}")
+        if mood not in ("silent-cut", "longer"):
+            self.send_header("Content-Length", str(len(body)))
+        if mood != "unversioned-cut":
+            self.send_header("ETag", page.etag)
+        self.end_headers()
+        if mood == "longer":
+            body = body * 1000
+        self.wfile.write(body[:count] if count else body)
+        if mood == "stall":
+            self.wfile.flush()
+            self.owner.released.wait(60)
+
+    def _start(self, page: Page) -> int:
+        asked = self.headers.get("Range", "")
+        if self.headers.get("If-Range", page.etag) != page.etag:
+            return 0
+        return int(asked.removeprefix("bytes=").rstrip("-") or 0)
+
+    def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass

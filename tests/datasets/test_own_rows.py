@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from okbench.datasets import load, registry
+from okbench.datasets.own_rows import OwnRows, add, read
+from okbench.errors import DataError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
+
+
+def written(folder: Path, text: str, name: str = "mine.csv") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def dense(found: OwnRows) -> list[list[float]]:
+    X = found.dataset.X
+    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+
+
+def test_a_csv_file_needs_no_words(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "a,b,y\n1,2,0\n3,4,1\n5,6,0\n"))
+    assert dense(found) == [[1, 2], [3, 4], [5, 6]]
+    assert found.dataset.y.tolist() == [0, 1, 0]
+    assert (found.dataset.task, found.dataset.classes) == ("binary", (0, 1))
+    assert found.notes == (
+        "target: 'y' (the last one; --target says otherwise)",
+        "task: binary, from 2 labels (0, 1); --task says otherwise",
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "task"),
+    [
+        (["0", "1", "1"], "binary"),
+        (["yes", "no", "yes"], "binary"),
+        (["1", "2", "3"], "multiclass"),
+        (["0.5", "1", "2"], "regression"),
+    ],
+)
+def test_the_task_is_guessed_and_told(tmp_path: Path, column: list[str], task: str) -> None:
+    text = "x,y\n" + "".join(f"{place},{value}\n" for place, value in enumerate(column))
+    found = read(written(tmp_path, text))
+    assert found.dataset.task == task
+    assert found.notes[-1].startswith(f"task: {task}, from ")
+
+
+def test_many_whole_targets_are_a_regression_unless_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "x,y\n" + "".join(f"1,{value}\n" for value in range(30)))
+    assert read(path).dataset.task == "regression"
+    assert len(read(path, task="multiclass").dataset.classes) == 30
+
+
+def test_words_become_a_column_each(tmp_path: Path) -> None:
+    path = written(tmp_path, "colour;size;y\nred;1;0\nblue;2;1\nred;3;0\n")
+    found = read(path, target="y")
+    assert dense(found) == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
+    assert "columns of words, one column a value: 'colour' (2)" in found.notes
+    assert dense(read(path, target="y", drop=["colour"])) == [[1], [2], [3]]
+    assert dense(read(path, target="y", drop=["colour"], categorical=["size"]))[1] == [0, 1, 0]
+
+
+def test_libsvm_text_is_recognised_and_its_first_index_told(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "# rows\n+1 1:2 3:1\n-1 2:5\n", "mine.txt"))
+    assert dense(found) == [[2, 0, 1], [0, 5, 0]]
+    assert found.notes[0] == "LIBSVM text of 3 columns, counted from 1"
+    zero = read(written(tmp_path, "+1 0:2\n-1 2:5\n", "zero.txt"))
+    assert isinstance(zero.dataset.X, sp.csr_array) or zero.dataset.X.shape == (2, 3)
+    assert zero.notes[0].endswith("counted from 0")
+
+
+def test_arrays_are_read(tmp_path: Path) -> None:
+    X, y = np.array([[1.0, 2], [3, 4]]), np.array(["a", "b"])
+    np.save(tmp_path / "mine.npy", np.column_stack([X, [0, 1]]))
+    np.savez(tmp_path / "mine.npz", X=X, y=y)
+    assert dense(read(tmp_path / "mine.npy")) == X.tolist()
+    found = read(tmp_path / "mine.npz")
+    assert (dense(found), found.dataset.classes) == (X.tolist(), ("a", "b"))
+
+
+def test_parquet_is_read(tmp_path: Path) -> None:
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"size": [1.5, 2.5], "kind": ["a", "b"], "y": [True, False]})
+    frame.to_parquet(tmp_path / "mine.parquet")
+    assert dense(read(tmp_path / "mine.parquet")) == [[1.5, 1, 0], [2.5, 0, 1]]
+
+
+def test_missing_values_are_refused_or_filled_with_the_mean_before(tmp_path: Path) -> None:
+    path = written(tmp_path, "x,y\n,0\n2,1\n4,0\nNA,1\n9,0\n")
+    with pytest.raises(DataError, match=r"mine\.csv:2:1: column x has no value here"):
+        read(path)
+    assert dense(read(path, missing="mean")) == [[0], [2], [4], [3], [9]]
+
+
+def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(5, 2, 40)
+    for scale in ("running [0,1]", "running standard"):
+        whole, half = (
+            np.array(dense(read(written(tmp_path, "x,z,y\n" + "".join(
+                f"{value},7,{place % 2}\n" for place, value in enumerate(rows)
+            )), scale=scale)))
+            for rows in (values, values[:20])
+        )  # fmt: skip
+        assert np.array_equal(whole[:20], half)
+        assert not whole[:, 1].any()
+    last = (values[-1] - values.mean()) / values.std()
+    assert whole[-1, 0] == pytest.approx(last)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "error", "told"),
+    [
+        (
+            "size,y\n1,0\n2,1\n",
+            {"target": "sise"},
+            DataError,
+            "no column 'sise'. Did you mean 'size'",
+        ),
+        ("x,y\n1,0\n2,0\n", {"task": "binary"}, DataError, "every row has the label 0"),
+        ("x,y\n1,0\n2,1\n3,2\n", {"task": "binary"}, DataError, "3 labels"),
+        ("x,y\n1,a\n2,b\n", {"task": "regression"}, DataError, "the target holds words"),
+        ("x,z,y\n,1,0\n?,2,1\n", {"missing": "mean"}, DataError, "every value of 'x' is missing"),
+        ("x,y\n1,0\n2,\n", {"missing": "mean"}, DataError, "row 1 has no 'y', the target"),
+        ("x,y\n1,0\n2,1,3\n", {}, DataError, "mine.csv:3:5: more than 2 fields"),
+        ("y\n1\n0\n", {}, DataError, "no column is left beside the target"),
+        ("x,y\n1,0\n2,1\n", {"task": "binry"}, UsageError, "Did you mean 'binary'"),
+        (
+            "x,y\n1,0\n2,1\n",
+            {"missing": "median"},
+            UsageError,
+            "no way with missing values 'median'",
+        ),
+        ("x,y\n1,0\n2,1\n", {"scale": "[0,1]"}, UsageError, "no scale"),
+        ("", {}, DataError, "holds no rows"),
+    ],
+)
+def test_what_cannot_be_learned_is_told(
+    tmp_path: Path, text: str, options: dict[str, str], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error) as caught:
+        read(written(tmp_path, text), **options)  # type: ignore[arg-type]
+    assert told in str(caught.value)
+
+
+def test_files_that_are_not_what_they_are_called_are_told(tmp_path: Path) -> None:
+    for name in ("mine.npy", "mine.npz", "mine.parquet", "mine.arff"):
+        with pytest.raises(DataError, match=name):
+            read(written(tmp_path, "nonsense", name))
+    with pytest.raises(DataError, match="no such file"):
+        read(tmp_path / "nothing.csv")
+
+
+def test_an_added_set_is_loaded_by_its_name(tmp_path: Path) -> None:
+    path = written(tmp_path, "kind,1e3,y\nred,0.5,no\nblue,2,yes\nred,4,no\n")
+    found = add(path, "My rows", target="y")
+    loaded = load("my rows")
+    assert loaded.fingerprint == found.dataset.fingerprint
+    assert loaded.classes == ("no", "yes")
+    add(written(tmp_path, "1 0:2\n-1 3:1\n", "zero.libsvm"), "zero")
+    assert load("zero").n_features == 4
+    assert load("My rows").n_features == 3
+    assert {"My rows", "zero"} <= set(registry.names())
+
+
+def test_a_name_already_taken_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "x,y\n1,0\n2,1\n")
+    add(path, "mine")
+    for name in ("mine", "codrna", "A9A"):
+        with pytest.raises(UsageError, match="there is a dataset"):
+            add(path, name)
+    with pytest.raises(UsageError, match="is no name"):
+        add(path, "../mine")
+    np.savez(tmp_path / "mine.npz", X=np.eye(2), y=[0, 1])
+    with pytest.raises(UsageError, match="can be added"):
+        add(tmp_path / "mine.npz", "arrays")
+
+
+def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
+    path = written(tmp_path, "x,y\n1,0\n2,1\n")
+    add(path, "one")
+    text = registry.user_datasets().read_text(encoding="utf-8")
+    registry.user_datasets().write_text("# mine\n" + text, encoding="utf-8")
+    add(path, "two")
+    after = registry.user_datasets().read_text(encoding="utf-8")
+    assert after.startswith("# mine\n" + text)
+    assert load("two").n_rows == 2

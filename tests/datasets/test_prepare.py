@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from okbench.datasets.joined import Joined, Part, distinct
+from okbench.datasets.prepare import Prepared, Ranges, prepare, scaled_rows
+from okbench.datasets.specs import Split, VariantSpec
+from okbench.errors import DataError
+
+X = np.array([[0.0, 10.0, 5.0], [1.0, 30.0, 5.0], [4.0, 20.0, 5.0], [2.0, 15.0, 5.0]])
+Y = np.array([-1.0, 1.0, 1.0, -1.0])
+
+
+def prepared(X: Any = X, y: Any = Y, **steps: Any) -> Prepared:
+    return prepare("rows", Joined([Part(X, np.asarray(y))]), VariantSpec("all", ("all",), **steps))
+
+
+def features(ready: Prepared) -> np.ndarray[Any, Any]:
+    return np.concatenate([sp.csr_array(block).toarray() for block in ready.blocks()])
+
+
+def test_nothing_is_done_unless_a_variant_says_so() -> None:
+    ready = prepared()
+    assert np.array_equal(features(ready), X)
+    assert ready.y.tolist() == [-1, 1, 1, -1]
+    assert ready.y.dtype == np.int64
+    assert ready.classes == (-1, 1)
+
+
+def test_each_column_fills_its_range_and_a_constant_one_becomes_zero() -> None:
+    unit, symmetric = features(prepared(scale="[0,1]")), features(prepared(scale="[-1,1]"))
+    assert unit.tolist() == [[0, 0, 0], [0.25, 1, 0], [1, 0.5, 0], [0.5, 0.25, 0]]
+    assert np.array_equal(symmetric[:, :2], 2 * unit[:, :2] - 1)
+    assert not symmetric[:, 2].any()
+
+
+def test_ranges_come_from_the_training_rows_alone() -> None:
+    ready = prepared(scale="[0,1]", train=2)
+    assert ready.n_train == 2
+    assert features(ready)[:, 0].tolist() == [0, 1, 4, 2]
+
+
+def test_the_target_can_be_scaled_too() -> None:
+    ready = prepared(y=[5.0, 10.0, 15.0, 5.0], scale="[0,1] with target", task="regression")
+    assert ready.y.tolist() == [0, 0.5, 1, 0]
+    assert ready.classes == ()
+
+
+def test_rows_of_unit_norm_and_pixels() -> None:
+    assert np.allclose(np.linalg.norm(features(prepared(scale="unit norm")), axis=1), 1)
+    zero = features(prepared(X * [[0], [1], [1], [1]], scale="unit norm"))
+    assert not zero[0].any()
+    assert np.array_equal(features(prepared(scale="/255")), X / 255)
+
+
+scales = st.sampled_from(["none", "[-1,1]", "[0,1]", "/255", "unit norm"])
+small = st.integers(-3, 3).map(float)
+matrices = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(small, min_size=width, max_size=width), min_size=1, max_size=8)
+).map(np.array)  # fmt: skip
+
+
+@given(matrices, scales)
+def test_sparse_and_dense_rows_are_scaled_alike(values: Any, scale: Any) -> None:
+    ranges = Ranges.of(iter([values]), values.shape[1])
+    sparse = Ranges.of(iter([sp.csr_array(values)]), values.shape[1])
+    assert np.array_equal(ranges.low, sparse.low)
+    assert np.array_equal(ranges.high, sparse.high)
+    dense = scaled_rows(values, scale, ranges)
+    other = sp.csr_array(scaled_rows(sp.csr_array(values), scale, ranges)).toarray()
+    assert np.allclose(dense, other, rtol=0, atol=1e-15)
+
+
+def test_sparse_rows_stay_sparse_below_a_third() -> None:
+    third = np.zeros((3, 3))
+    third[0] = 1.0
+    assert not prepared(third, [1, 2, 1]).sparse
+    third[0, 0] = 0.0
+    assert prepared(third, [1, 2, 1]).sparse
+    assert prepared(sp.csr_array(third), [1, 2, 1]).sparse
+    assert not prepared(sp.csr_array(np.ones((3, 3))), [1, 2, 1]).sparse
+    assert not prepared(third, [1, 2, 1], scale="[-1,1]").sparse
+
+
+def test_scaling_that_would_fill_a_huge_sparse_set_is_refused() -> None:
+    huge = sp.csr_array(([1.0, -1.0], ([0, 1], [0, 0])), shape=(10_000, 10_000_000))
+    with pytest.raises(DataError, match="fills 10,000 × 10,000,000 sparse rows"):
+        prepared(huge, np.arange(10_000) % 2, scale="[-1,1]")
+
+
+def test_labels_are_mapped_as_they_are_written() -> None:
+    digits = np.arange(4.0)
+    assert prepared(y=digits, labels={"0": -1, "rest": 1}).y.tolist() == [-1, 1, 1, 1]
+    words = np.array(["normal.", "smurf.", "back.", "normal."])
+    assert prepared(y=words, labels={"normal.": -1, "rest": 1}).y.tolist() == [-1, 1, 1, -1]
+    assert prepared(y=digits, labels={"3": 0}, task="multiclass").y.tolist() == [0, 1, 2, 0]
+    assert prepared(y=[2.5, 3.5, 2.5, 2.5], labels={"2.5": -1, "3.5": 1}).classes == (-1, 1)
+
+
+def test_a_threshold_makes_two_classes() -> None:
+    assert prepared(y=[15.0, 15.1, 90.0, -3.0], above=15.0).y.tolist() == [-1, 1, 1, -1]
+
+
+def test_a_split_is_a_seeded_shuffle() -> None:
+    one, same, other = (prepared(split=Split(3, seed)) for seed in (0, 0, 1))
+    assert one.n_train == 3
+    assert np.array_equal(features(one), features(same))
+    assert sorted(map(tuple, features(one).tolist())) == sorted(map(tuple, X.tolist()))
+    assert not np.array_equal(one.rows, other.rows)
+    row = int(one.rows[0])
+    assert features(one)[0].tolist() == X[row].tolist()
+    assert one.y[0] == Y[row]
+
+
+def test_first_rows_are_kept() -> None:
+    assert features(prepared(first=2)).tolist() == X[:2].tolist()
+
+
+@pytest.mark.parametrize("sparse", [(False, False), (True, True), (True, False)])
+def test_files_are_joined_in_order_whatever_their_layout(sparse: tuple[bool, bool]) -> None:
+    parts = [
+        Part(sp.csr_array(rows) if as_csr else rows, labels)
+        for rows, labels, as_csr in zip((X[:3], X[3:]), (Y[:3], Y[3:]), sparse, strict=True)
+    ]
+    joined = Joined(parts)
+    for order in ([0, 1, 2, 3], [3, 0, 2, 1], [3], [2, 3]):
+        blocks = list(joined.blocks(np.array(order)))
+        found = np.concatenate([sp.csr_array(block).toarray() for block in blocks])
+        assert np.array_equal(found, X[order])
+    assert joined.y.tolist() == Y.tolist()
+
+
+def test_files_of_different_widths_are_refused() -> None:
+    with pytest.raises(DataError, match=r"different widths .*a 3, b 2 columns"):
+        Joined([Part(X, Y, "a"), Part(X[:, :2], Y, "b")])
+
+
+def test_repeated_rows_are_dropped_the_first_stays() -> None:
+    rows = np.array([[1.0, 2], [0, 0], [2, 1], [1, 2], [1, 2], [0, -0.0], [2.0, 4.0]])
+    y = np.array(["a", "b", "a", "a", "c", "b", "a"])
+    for values in (rows, sp.csr_array(rows)):
+        assert distinct(Joined([Part(values, y)])).tolist() == [0, 1, 2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("y", "steps", "told"),
+    [
+        ([1.0] * 4, {}, "every row has the label 1; two classes are needed"),
+        ([1.0, 2, 3, 1], {}, r"3 labels \(1, 2, 3, …\) in a set of two classes"),
+        ([1.0, 2, 1, 2], {"labels": {"5": 1}}, r"no row has a label of the map \(5\); met: 1, 2"),
+        ([1.0] * 4, {"scale": "[0,1] with target", "task": "regression"}, "every target is 1"),
+        (["a", "b", "a", "b"], {"task": "regression"}, "the target holds words"),
+        ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be parted after 4"),
+        ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be parted after 9"),
+    ],
+)
+def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        prepared(y=y, **steps)

@@ -1,0 +1,144 @@
+"""Every held file and variant, against what was counted in the mirror's manifest."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from okbench.datasets import loading, registry
+from okbench.datasets.loading import kept_rows, missing_files
+from okbench.datasets.nouns import Dataset
+from okbench.datasets.readers.libsvm import read_libsvm
+from okbench.datasets.specs import FileSpec
+from okbench.errors import DataError
+
+SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared"))
+MIRROR = SHARED / "data"
+LARGE = frozenset({"KDDCUP99"})  # half a minute; its counts are read in the test of its own
+
+pytestmark = pytest.mark.skipif(
+    not MIRROR.is_dir() and os.environ.get("CI") != "true",
+    reason="readers against the mirror's files not checked: ../shared is not here",
+)
+
+
+def held(file: FileSpec) -> Path | None:
+    """A file of the mirror, packed or not."""
+    names = (file.name + suffix for suffix in ("", ".bz2", ".gz", ".Z"))
+    return next((path for name in names if (path := MIRROR / file.folder / name).is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def _mirror(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OKBENCH_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setattr(loading, "path_of", held)
+        yield
+
+
+@cache
+def manifest() -> dict[str, dict[str, Any]]:
+    """What is known of each stored file, by folder/name."""
+    told = yaml.load((MIRROR / "manifest.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return {
+        f"{entry['name']}/{file['name']}": file
+        for entry in told["datasets"]
+        for file in entry["files"]
+    }
+
+
+def libsvm_files() -> list[str]:
+    if not MIRROR.is_dir():
+        return []
+    return [name for name, file in manifest().items() if "max_index" in file]
+
+
+@pytest.mark.parametrize("name", libsvm_files())
+def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> None:
+    told = manifest()[name]
+    rows = read_libsvm(MIRROR / name)
+    assert rows.X.shape == (told["rows"], told["max_index"])
+    assert rows.X.nnz <= told["nonzeros"]
+    if "class_counts" in told:
+        assert Counter(rows.y.astype(int).tolist()) == told["class_counts"]
+    else:
+        assert [rows.y.min(), rows.y.max()] == told["target_range"]
+
+
+def variants() -> list[tuple[str, str]]:
+    return [
+        (name, variant)
+        for name in registry.names()
+        if name not in LARGE and not registry.spec(name).embedded
+        for variant in registry.spec(name).variants
+    ]
+
+
+def loaded(name: str, variant: str) -> Dataset:
+    return kept_rows(registry.spec(name), registry.spec(name).variants[variant]).dataset
+
+
+@pytest.mark.usefixtures("_mirror")
+@pytest.mark.parametrize(("name", "variant"), variants())
+def test_a_variant_has_the_rows_width_and_classes_it_promises(name: str, variant: str) -> None:
+    entry, chosen = registry.spec(name), registry.spec(name).variants[variant]
+    if missing_files(entry, chosen):
+        with pytest.raises(DataError, match="okbench fetch"):
+            kept_rows(entry, chosen)
+        return
+    found = kept_rows(entry, chosen).dataset
+    assert found.n_rows == chosen.rows
+    assert found.n_features == chosen.features
+    assert len(found.classes) == chosen.classes
+    assert found.n_train == chosen.train
+    assert (found.orders is not None) == (chosen.orders is not None)
+
+
+def dense(found: Dataset) -> Any:
+    return found.X if isinstance(found.X, np.ndarray) else found.X.toarray()
+
+
+@pytest.mark.usefixtures("_mirror")
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [("german", "lsokl", "libsvm"), ("spambase", "lsokl", "uci"), ("housing", "lsokl", "uci")],
+)
+def test_two_sources_of_a_set_give_the_same_rows(name: str, one: str, other: str) -> None:
+    assert loaded(name, one).fingerprint == loaded(name, other).fingerprint
+
+
+def as_svm_scale_prints(X: Any) -> Any:
+    return np.char.mod("%g", X).astype(np.float64)
+
+
+@pytest.mark.usefixtures("_mirror")
+def test_scaling_gives_the_digits_of_the_published_scaled_files() -> None:
+    published, ours = loaded("shuttle", "all"), loaded("shuttle", "uci")
+    assert np.array_equal(as_svm_scale_prints(dense(ours)), dense(published))
+    assert np.array_equal(ours.y, published.y)
+    published, ours = loaded("satimage", "libsvm"), loaded("satimage", "uci")
+    for rows in (slice(0, 4435), slice(4435, None)):  # the training rows are in another order
+        printed = as_svm_scale_prints(dense(ours)[rows]), dense(published)[rows]
+        assert np.array_equal(*(np.unique(X, axis=0, return_counts=True)[0] for X in printed))
+
+
+@pytest.mark.usefixtures("_mirror")
+def test_the_published_orders_are_orders_counted_from_zero() -> None:
+    orders = loaded("dna", "lsokl").orders
+    assert orders is not None
+    assert orders.shape == (20, 2000)
+    assert orders.dtype == np.int64
+    assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(2000), (20, 1)))
+
+
+@pytest.mark.usefixtures("_mirror")
+def test_mnist_in_two_classes_is_the_split_of_the_paper() -> None:
+    two, ten = loaded("mnist", "ik"), loaded("mnist", "all")
+    assert np.array_equal(two.y == 1, np.isin(ten.y, [3, 4, 6, 7, 9]))
