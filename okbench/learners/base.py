@@ -1,0 +1,163 @@
+"""What every learner here shares: its settings, its problem, its verbs as an estimator."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from okbench.errors import DataError, UsageError, did_you_mean
+from okbench.learners.contract import Diverged, Draws, FloatArray, Problem, Rows, Task
+from okbench.learners.registry import settings_of
+from okbench.learners.rows import Block, all_finite
+
+
+class OnlineLearner:
+    """An online learner as an estimator.
+
+    Settings are constructor arguments, stored unchanged under their own names. `begin` names the
+    problem and starts afresh; without it the first rows learned suggest the problem.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    tasks: ClassVar[tuple[str, ...]]
+    compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
+
+    problem: Problem | None = None
+    draws: Draws
+    updates: int  # rows that changed the model
+
+    def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
+        """Forget everything and face this problem, with these draws."""
+        if problem.task not in self.tasks:
+            raise UsageError(
+                f"{self.name} does not do {problem.task}; it does {', '.join(self.tasks)}"
+            )
+        self.problem = problem
+        self.draws = draws or Draws()
+        self.updates = 0
+        self._start(problem)
+        return self
+
+    def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]:
+        """Learn the rows one by one, in order; the prediction made for each before learning it."""
+        scores = self.learn_scores(X, y)
+        return self._begun().decide(scores)
+
+    def predict(self, X: Rows) -> NDArray[Any]:
+        """Predictions; nothing is learned."""
+        scores = self.scores(X)
+        return self._begun().decide(scores)
+
+    def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
+        """`learn`, giving the scores behind the predictions: rows × columns."""
+        block = Block.of(X, self.problem.n_features if self.problem else None)
+        if np.shape(y) != (len(block),):
+            raise DataError(f"{len(block)} rows came with labels of shape {np.shape(y)}")
+        if self.problem is None:
+            if len(block) == 0:
+                raise UsageError(
+                    "the first rows suggest the problem, and there are none: begin() first"
+                )
+            self.begin(Problem.of(block.matrix, y))
+        targets = self._begun().encode(y)
+        if not np.isfinite(targets).all():
+            raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
+        scores = self._learn(block, targets)
+        if not all_finite(scores):
+            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
+            raise Diverged(row, f"{self.name}: the score of row {row} is not a finite number")
+        return scores
+
+    def scores(self, X: Rows) -> FloatArray:
+        """Scores: rows × columns; nothing is learned."""
+        problem = self._begun()
+        return self._scores(Block.of(X, problem.n_features))
+
+    def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
+        """Forget everything and learn these rows in one pass."""
+        block = Block.of(X)
+        self.begin(Problem.of(block.matrix, y, n_rows=len(block)), draws)
+        self.learn_scores(X, y)
+        return self
+
+    def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn more rows; `classes` names all labels at the first call when these lack some."""
+        if self.problem is None and classes is not None:
+            names = tuple(np.unique(np.asarray(classes)).tolist())
+            task: Task = "binary" if len(names) <= 2 else "multiclass"
+            self.begin(Problem(task, Block.of(X).matrix.shape[1], names))
+        self.learn_scores(X, y)
+        return self
+
+    @property
+    def support_size(self) -> int:
+        """Rows kept as support vectors; 0 for a model that keeps none."""
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that hold the model."""
+        held = {id(value): value for value in vars(self).values() if isinstance(value, np.ndarray)}
+        return sum(array.nbytes for array in held.values())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in settings_of(type(self))}
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings; they count from the next `begin` on."""
+        known = settings_of(type(self))
+        for name, value in settings.items():
+            if name not in known:
+                raise UsageError(f"{self.name} has no setting '{name}'.{did_you_mean(name, known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in settings_of(type(self)).items()
+            if parameter.default is inspect.Parameter.empty
+            or getattr(self, name) != parameter.default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        regression = self.problem is not None and self.problem.task == "regression"
+        return Tags(
+            estimator_type="regressor" if regression else "classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=None if regression else ClassifierTags(),
+            regressor_tags=RegressorTags() if regression else None,
+            input_tags=InputTags(sparse=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.problem is not None
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes a score column or sign stands for, as scikit-learn names them."""
+        return np.asarray(self._begun().classes)
+
+    def _begun(self) -> Problem:
+        if self.problem is None:
+            raise UsageError(f"{self.name} has learned nothing yet: learn rows, or begin() first")
+        return self.problem
+
+    def _start(self, problem: Problem) -> None:
+        """Allocate an empty model."""
+        raise NotImplementedError
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        """Scores before each update, rows × columns, with the rows learned in order."""
+        raise NotImplementedError
+
+    def _scores(self, block: Block) -> FloatArray:
+        raise NotImplementedError

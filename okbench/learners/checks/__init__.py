@@ -1,0 +1,55 @@
+"""Promises every learner keeps, ours and a stranger's, each a small check.
+
+    for result in run_checks("my_module:MyLearner"):
+        print(result.status, result.name, result.reason)
+
+A learner needs only `learn(X, y)` and `predict(X)`. What more it has (settings, `begin`, a budget,
+`get_params`) is checked as well; what it lacks is reported as skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+from okbench.learners.checks import manners, order, rows
+from okbench.learners.checks.subject import (
+    Check,
+    CheckFailed,
+    CheckResult,
+    NotApplicable,
+    Subject,
+)
+from okbench.learners.registry import Entry, find
+
+__all__ = ["Check", "CheckFailed", "CheckResult", "checks", "run_check", "run_checks"]
+
+
+def checks() -> list[Check]:
+    """Every check, in the order in which they are best read."""
+    return [
+        Check(
+            function.__name__.replace("_", "-"),
+            (inspect.getdoc(function) or "").partition("\n")[0],
+            function,
+        )
+        for function in (*order.CHECKS, *rows.CHECKS, *manners.CHECKS)
+    ]
+
+
+def run_checks(name: str) -> list[CheckResult]:
+    """Every check of a learner, by registry name or `module:Class`."""
+    entry = find(name)
+    return [run_check(check, entry) for check in checks()]
+
+
+def run_check(check: Check, entry: Entry) -> CheckResult:
+    """What came of one check of one learner. Any error a learner raises is a failure."""
+    try:
+        check.verify(Subject(entry, entry.load()))
+    except NotApplicable as reason:
+        return CheckResult(check.name, "skipped", str(reason))
+    except CheckFailed as failure:
+        return CheckResult(check.name, "failed", str(failure))
+    except Exception as error:  # a stranger's code may raise anything
+        return CheckResult(check.name, "failed", f"{type(error).__name__}: {error}")
+    return CheckResult(check.name, "passed")

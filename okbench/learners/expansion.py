@@ -1,0 +1,92 @@
+"""Kernel expansions that keep every support."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.learners.compiled.lanes import Entries, Lanes, aligned
+from okbench.learners.compiled.unbounded import BLOCK, Expanding, Motion, ask, learn
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.kernel import KernelLearner
+from okbench.learners.rows import Block
+
+ROOM = 1024  # rows that could all join before the arrays of supports are looked at again
+
+
+class Expansion(KernelLearner):
+    """A kernel expansion without a bound: every row that changes the model stays in it."""
+
+    _supports: Expanding
+    _size: int
+    _lanes: Lanes
+
+    @property
+    def support_size(self) -> int:
+        return self._size
+
+    @property
+    def coefficients(self) -> FloatArray:
+        gains = self._state[1] * self._supports.gains[: self._size]
+        table = np.zeros((self._begun().n_columns, self._size))
+        places = np.arange(self._size)
+        table[self._supports.plus[places], places] = gains
+        paired = np.flatnonzero(self._supports.minus[places] >= 0)
+        table[self._supports.minus[paired], paired] = -gains[paired]
+        return table
+
+    @property
+    def support_rows(self) -> NDArray[np.int64]:
+        return self._supports.rows[: self._size]
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        self.check_step()
+
+    def motion(self, problem: Problem) -> Motion:
+        """The learner in numbers."""
+        return Motion(self.loss(problem.task), float(self.step), self.sharpness)
+
+    def _clear(self, problem: Problem) -> None:
+        self._motion = self.motion(problem)
+        self._supports = Expanding.empty()
+        self._size = 0
+        self._state = np.array([self.epsilon, 1.0])  # silent tube, common factor of coefficients
+        self._lanes = Lanes.empty(problem.n_features, BLOCK, n_rows=1024)
+        self._inner = aligned(4, BLOCK)
+        self._sums = aligned(problem.n_columns, BLOCK)
+
+    def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        rows = Entries.of(block)
+        self._make_lanes_for(rows)
+        before = self._size
+        for first in range(0, len(block), ROOM):
+            last = min(first + ROOM, len(block))
+            self._supports = self._supports.with_room_for(self._size, rows, first, last)
+            self._size = learn(
+                rows, first, last, targets, self._position, self._supports, self._size,
+                self._lanes, self._motion, self._state, self._inner, self._sums, scores,
+            )  # fmt: skip
+        self.updates += self._size - before
+
+    def _scores(self, block: Block) -> FloatArray:
+        rows = Entries.of(block)
+        self._make_lanes_for(rows)
+        scores = np.empty((len(block), len(self._sums)))
+        ask(
+            rows, self._supports, self._size, self._lanes, self.sharpness, self._state,
+            self._inner, self._sums, scores,
+        )  # fmt: skip
+        return scores
+
+    def _make_lanes_for(self, rows: Entries) -> None:
+        """See that any block of the rows can be lanes together."""
+        n_entries = max(
+            (
+                int(rows.stops[min(first + BLOCK, len(rows.stops)) - 1] - rows.starts[first])
+                for first in range(0, len(rows.starts), BLOCK)
+            ),
+            default=0,
+        )
+        if not self._lanes.has_room_for(n_entries):
+            self._lanes = self._lanes.widened(n_entries)

@@ -1,0 +1,95 @@
+"""What learners with a Gaussian kernel share: its width, a loss by task, the supports they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.learners.base import OnlineLearner
+from okbench.learners.compiled.losses import MISTAKE, SIGN
+from okbench.learners.contract import FloatArray, Problem, Task
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_number
+
+BLOCK = 8192  # rows taken at once: bounds what it costs to read dense rows as sparse ones
+
+
+class KernelLearner(OnlineLearner):
+    """A learner whose model is a sum of Gaussian kernels at rows it has kept.
+
+    A subclass names the losses it moves by (codes of `compiled.losses`) and says how rows are kept.
+    """
+
+    classification_loss: ClassVar[int] = MISTAKE
+    regression_loss: ClassVar[int] = SIGN
+
+    width: float  # of the kernel exp(-distance² / (2 width²))
+    step: float  # multiplies what a row adds
+    epsilon: float  # residuals up to it are no loss in regression
+
+    def loss(self, task: Task) -> int:
+        """The code of the loss for a task."""
+        return self.regression_loss if task == "regression" else self.classification_loss
+
+    @property
+    def sharpness(self) -> float:
+        """The factor of the squared distance in the kernel's exponent."""
+        return -0.5 / self.width / self.width
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in arrays_in(list(vars(self).values())))
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """Coefficients of the supports, columns × supports, oldest first."""
+        raise NotImplementedError
+
+    @property
+    def support_rows(self) -> NDArray[np.int64]:
+        """Where in the stream the supports were met, counted from 0, oldest first."""
+        raise NotImplementedError
+
+    def check_settings(self) -> None:
+        """Refuse settings that make no sense."""
+        check_number(self, "width", above=0.0)
+
+    def check_step(self) -> None:
+        """The same for the step and the silent tube, which most have."""
+        check_number(self, "step", above=0.0)
+        check_number(self, "epsilon", at_least=0.0)
+
+    def _start(self, problem: Problem) -> None:
+        self.check_settings()
+        self._position = 0
+        self._clear(problem)
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        scores = np.empty((len(block), self._begun().n_columns))
+        for first in range(0, len(block), BLOCK):
+            rows = slice(first, first + BLOCK)
+            self._learn_rows(block[rows], targets[rows], scores[rows])
+            self._position += len(scores[rows])
+        return scores
+
+    def _clear(self, problem: Problem) -> None:
+        """Forget all supports."""
+        raise NotImplementedError
+
+    def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        """Learn rows in order and fill in the scores they had before."""
+        raise NotImplementedError
+
+
+def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:
+    """The arrays among values and within the tuples among them, each once."""
+    held: dict[int, NDArray[Any]] = {}
+    for value in values:
+        if isinstance(value, np.ndarray):
+            held[id(value)] = value
+        elif isinstance(value, tuple):
+            held.update((id(array), array) for array in arrays_in(value))
+    return iter(held.values())

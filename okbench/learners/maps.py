@@ -1,0 +1,100 @@
+"""Maps from rows to features that stay as they are while a learner learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows
+from okbench.learners.compiled.linear import AS_THEY_ARE, COSINES_THEN_SINES, project_sparse
+from okbench.learners.contract import FloatArray
+from okbench.learners.rows import Block
+
+SPARSE_BELOW = 0.35  # share of values present from which a matrix product is the faster way
+
+
+class FeatureMap(Protocol):
+    """Rows to features in two moves.
+
+    `project` takes a stretch of rows at once, to `width` numbers each; the compiled walk then makes
+    `size` features of a row's numbers as the code `finish` says, while they are in cache.
+    """
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def finish(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def project(self, block: Block, first: int, out: FloatArray) -> None:
+        """Fill `out` with the projections of the rows from `first` on, one a line."""
+
+
+class FourierMap:
+    """cos(u·x) for every column u of `frequencies`, then sin(u·x); not divided by √D."""
+
+    finish = COSINES_THEN_SINES
+
+    def __init__(self, frequencies: FloatArray) -> None:
+        self.frequencies = aligned(*frequencies.shape)
+        self.frequencies[:] = frequencies
+        self._place = np.arange(len(frequencies), dtype=np.int32)
+
+    @property
+    def size(self) -> int:
+        return 2 * self.width
+
+    @property
+    def width(self) -> int:
+        return int(self.frequencies.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        return self.frequencies.nbytes + self._place.nbytes
+
+    def project(self, block: Block, first: int, out: FloatArray) -> None:
+        if block.is_sparse and block.values.size < SPARSE_BELOW * np.prod(block.matrix.shape):
+            project_sparse(
+                block.values, block.columns, block.starts, first, self.frequencies, self._place, out
+            )
+        else:
+            np.dot(block.dense[first : first + len(out)], self.frequencies, out=out)
+
+
+@dataclass(frozen=True)
+class NystroemMap:
+    """basisᵀ k(x), where k(x) is the kernel of x and every lane, and clear lanes have no basis."""
+
+    lanes: Lanes
+    sharpness: float  # the factor of the squared distance in the kernel's exponent
+    basis: FloatArray  # lanes × features
+
+    finish: ClassVar[int] = AS_THEY_ARE
+
+    @property
+    def size(self) -> int:
+        return self.width
+
+    @property
+    def width(self) -> int:
+        return int(self.basis.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        return self.basis.nbytes + sum(array.nbytes for array in self.lanes)
+
+    def project(self, block: Block, first: int, out: FloatArray) -> None:
+        starts = block.starts[first : first + len(out) + 1].astype(np.int64)
+        norms = block.squared_norms[first : first + len(out)]
+        rows = Entries(block.values, block.columns, starts[:-1], starts[1:], norms)
+        kernel = np.empty((len(out), len(self.basis)))
+        kernel_rows(rows, self.lanes, self.sharpness, kernel)
+        np.dot(kernel, self.basis, out=out)

@@ -1,0 +1,141 @@
+"""Nyström online gradient descent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from okbench.errors import UsageError
+from okbench.learners.budgeted import Budgeted
+from okbench.learners.compiled.budget import STOP
+from okbench.learners.compiled.losses import HINGE, RESIDUAL, step
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.linear import learn_on, score_on
+from okbench.learners.maps import NystroemMap
+from okbench.learners.registry import learner
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_choice, check_number, check_whole
+
+
+@learner("NOGD", paper="lsokl", version=1)
+class NOGD(Budgeted):
+    """Online gradient descent on the Nyström map of its supports (Lu et al. 2016, Algorithm 2).
+
+    Until the budget is full it is kernel online gradient descent; then the supports make the map.
+    It keeps the `rank` largest eigenvalues of the supports' Gram matrix; those not above
+    rounding (budget × 2^-52 × the largest) take no part, as in a pseudo-inverse. The weights begin
+    where the expansion ended. `switch` says when: with the first row to be learned after the budget
+    was filled, as the authors' programs do ("reference"), or as soon as it is filled ("paper").
+    Scores within `flush` of zero count as zero.
+    """
+
+    overflow = STOP
+    classification_loss = HINGE
+    regression_loss = RESIDUAL
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int = 20,
+        width: float = 8.0,
+        step: float = 0.2,
+        epsilon: float = 0.1,
+        flush: float = 0.0,
+        switch: str = "reference",
+    ) -> None:
+        self.budget = budget
+        self.rank = rank
+        self.width = width
+        self.step = step
+        self.epsilon = epsilon
+        self.flush = flush
+        self.switch = switch
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_whole(self, "rank", at_least=1)
+        check_number(self, "flush", at_least=0.0)
+        check_choice(self, "switch", ("reference", "paper"))
+        if self.rank > self.budget:
+            raise UsageError(
+                f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
+            )
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + (self._map.basis.nbytes + self._weights.nbytes if self._map else 0)
+
+    def _clear(self, problem: Problem) -> None:
+        super()._clear(problem)
+        self._map: NystroemMap | None = None
+        self._weights: FloatArray = np.empty(0)
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        return self._flushed(super()._learn(block, targets))
+
+    def _scores(self, block: Block) -> FloatArray:
+        if self._map is None:
+            return self._flushed(super()._scores(block))
+        scores = np.empty((len(block), len(self._weights)))
+        score_on(self._map, self._weights, block, scores)
+        return self._flushed(scores)
+
+    def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        done = 0
+        if self._map is None:
+            done = self._learn_expansion(block, targets, scores)
+        if self._map is not None:
+            rest = slice(done, None)
+            self.updates += learn_on(
+                self._map,
+                self._weights,
+                block[rest],
+                targets[rest],
+                scores[rest],
+                self._rule.loss,
+                self._rule.epsilon,
+                self._rule.step,
+            )
+
+    def _learn_expansion(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
+        """Learn rows until the map takes over, if it does; how many were learned."""
+        learned = self._walk(block, targets, scores)
+        if self.switch == "paper" and self.support_size == self.budget:
+            self._switch()
+            return max(0, int(self.support_rows[-1]) + 1 - self._position)
+        if learned < len(block):
+            self._switch()
+            self._learn_at_the_switch(block[learned : learned + 1], targets, scores, learned)
+            learned += 1
+        return learned
+
+    def _switch(self) -> None:
+        """With K = V Λ Vᵀ, the map is T k, T = Λ^(-1/2) Vᵀ, and the weights c T⁺ = c V Λ^(1/2)."""
+        eigenvalues, vectors = np.linalg.eigh(self.support_kernel())
+        largest = slice(self.budget - self.rank, None)
+        eigenvalues, vectors = eigenvalues[largest], vectors[:, largest]
+        rounding = self.budget * np.finfo(np.float64).eps * eigenvalues[-1]
+        kept = eigenvalues > rounding
+        roots = np.sqrt(eigenvalues, where=kept, out=np.zeros_like(eigenvalues))
+        inverse_roots = np.divide(1.0, roots, where=kept, out=np.zeros_like(roots))
+        basis = np.zeros((self._supports.coefficients.shape[1], self.rank))
+        basis[self._slots] = vectors * inverse_roots
+        self._map = NystroemMap(self._supports.lanes, self.sharpness, basis)
+        self._weights = np.ascontiguousarray(self.coefficients @ vectors * roots)
+
+    def _learn_at_the_switch(
+        self, row: Block, targets: FloatArray, scores: FloatArray, i: int
+    ) -> None:
+        """The update of the row at which the map takes over: its score is the expansion's."""
+        assert self._map is not None
+        rule = self._rule
+        gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
+        features = np.empty((1, self.rank))
+        self._map.project(row, 0, features)
+        self._weights[plus] += rule.step * gain * features[0]
+        if minus >= 0:
+            self._weights[minus] -= rule.step * gain * features[0]
+        self.updates += 1
+
+    def _flushed(self, scores: FloatArray) -> FloatArray:
+        scores[np.abs(scores) <= self.flush] = 0.0
+        return scores

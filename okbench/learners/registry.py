@@ -1,0 +1,138 @@
+"""Which learners there are, known without importing any of them.
+
+A learner announces itself by decorating its class. The decorators are read from the source as text,
+so listing costs no NumPy and no Numba; a class is imported only when it is asked for. A stranger's
+learner is named `module:Class`, or arrives through the entry-point group `okbench.learners`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, TypeVar
+
+from okbench.errors import UsageError, did_you_mean
+
+Class = TypeVar("Class", bound=type)
+ENTRY_POINTS = "okbench.learners"
+ALL_TASKS = ("binary", "multiclass", "regression")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner's visiting card."""
+
+    name: str
+    target: str  # module:Class
+    paper: str = ""
+    version: int = 1
+    tasks: tuple[str, ...] = ALL_TASKS
+    summary: str = ""
+
+    def load(self) -> type:
+        """Import the class behind the card."""
+        module_name, _, attribute = self.target.partition(":")
+        try:
+            found = getattr(importlib.import_module(module_name), attribute)
+        except ImportError as error:
+            raise UsageError(f"learner '{self.target}': {error}") from error
+        except AttributeError:
+            raise UsageError(
+                f"learner '{self.target}': no '{attribute}' in {module_name}"
+            ) from None
+        if not isinstance(found, type):
+            raise UsageError(f"learner '{self.target}' is not a class")
+        return found
+
+
+def learner(
+    name: str, *, paper: str, version: int, tasks: tuple[str, ...] = ALL_TASKS
+) -> Callable[[Class], Class]:
+    """Announce a learner. All arguments must be literals; raise `version` when outcomes change."""
+
+    def announce(cls: Class) -> Class:
+        cls.name, cls.paper, cls.version, cls.tasks = name, paper, version, tasks  # type: ignore[attr-defined]
+        return cls
+
+    return announce
+
+
+@cache
+def catalogue() -> Mapping[str, Entry]:
+    """Every learner by name: ours first, then those of installed packages."""
+    found: dict[str, Entry] = {}
+    for entry in [*_announced_here(), *_announced_by_packages()]:
+        if entry.name in found:
+            both = f"{found[entry.name].target} and {entry.target}"
+            raise UsageError(f"two learners are named '{entry.name}': {both}")
+        found[entry.name] = entry
+    return found
+
+
+def find(name: str) -> Entry:
+    """The learner of that name, in any case, or a stranger's `module:Class`."""
+    if ":" in name:
+        cls = Entry(name, name).load()
+        return Entry(
+            name,
+            name,
+            paper=getattr(cls, "paper", ""),
+            version=getattr(cls, "version", 1),
+            tasks=tuple(getattr(cls, "tasks", ALL_TASKS)),
+            summary=(inspect.getdoc(cls) or "").partition("\n")[0],
+        )
+    for entry in catalogue().values():
+        if entry.name.casefold() == name.casefold():
+            return entry
+    raise UsageError(
+        f"no learner '{name}'.{did_you_mean(name, catalogue())}  (okbench list learners)"
+    )
+
+
+def _announced_here() -> list[Entry]:
+    """Cards from the decorators in this folder's sources, in the order of their files' names."""
+    folder = Path(__file__).parent
+    return [
+        entry
+        for source in sorted(folder.glob("*.py"))
+        if source.name != Path(__file__).name
+        for entry in _announced_in(source)
+    ]
+
+
+def _announced_in(source: Path) -> list[Entry]:
+    text = source.read_text(encoding="utf-8")
+    if "@learner(" not in text:
+        return []
+    return [
+        Entry(
+            name=ast.literal_eval(call.args[0]),
+            target=f"{__package__}.{source.stem}:{node.name}",
+            summary=(ast.get_docstring(node) or "").partition("\n")[0],
+            **{word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg},
+        )
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ClassDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and getattr(call.func, "id", None) == "learner"
+    ]
+
+
+def _announced_by_packages() -> list[Entry]:
+    return [Entry(point.name, point.value) for point in entry_points(group=ENTRY_POINTS)]
+
+
+def settings_of(cls: type) -> Mapping[str, inspect.Parameter]:
+    """The settings a learner's constructor takes, with their defaults and types."""
+    parameters: dict[str, Any] = dict(inspect.signature(cls).parameters)
+    return {
+        name: parameter
+        for name, parameter in parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }

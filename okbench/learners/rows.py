@@ -1,0 +1,105 @@
+"""Rows as the compiled loops take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.errors import DataError
+from okbench.learners.contract import FloatArray, Rows
+
+
+@dataclass(frozen=True)
+class Block:
+    """Checked rows, dense or sparse as they came; each form is made when it is asked for.
+
+    Dense rows also read as sparse ones with every column present, so that one compiled walk over
+    (values, columns, starts) serves both.
+    """
+
+    matrix: FloatArray | sp.csr_array
+
+    @classmethod
+    def of(cls, X: Rows, n_features: int | None = None) -> Block:
+        """Check and convert: float64, C order or CSR with int32 indices, finite."""
+        matrix: Any
+        if sp.issparse(X):
+            matrix = sp.csr_array(X, dtype=np.float64)
+            if not matrix.has_canonical_format:
+                matrix = matrix.copy()  # it may share its arrays with X
+                matrix.sum_duplicates()
+            if matrix.indices.dtype != np.int32:
+                matrix.indices = matrix.indices.astype(np.int32)
+                matrix.indptr = matrix.indptr.astype(np.int32)
+            values = matrix.data
+        else:
+            matrix = np.ascontiguousarray(X, dtype=np.float64)
+            if matrix.ndim != 2:
+                raise DataError(f"rows come as a table with two axes, not {matrix.ndim}")
+            values = matrix
+        if not all_finite(values):
+            raise DataError(f"row {_first_bad_row(matrix)}: a value is not a finite number")
+        if n_features is not None and matrix.shape[1] != n_features:
+            raise DataError(f"rows have {matrix.shape[1]} columns; {n_features} were announced")
+        return cls(matrix)
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def __getitem__(self, rows: slice) -> Block:
+        everything = rows.indices(len(self)) == (0, len(self), 1)
+        return self if everything else Block(self.matrix[rows])
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
+
+    @cached_property
+    def dense(self) -> FloatArray:
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
+
+    @cached_property
+    def values(self) -> FloatArray:
+        return self.matrix.ravel() if isinstance(self.matrix, np.ndarray) else self.matrix.data
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        if not isinstance(self.matrix, np.ndarray):
+            return self.matrix.indices
+        n_rows, n_columns = self.matrix.shape
+        return np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        if not isinstance(self.matrix, np.ndarray):
+            return self.matrix.indptr.astype(np.int64)
+        n_rows, n_columns = self.matrix.shape
+        return np.arange(n_rows + 1, dtype=np.int64) * n_columns
+
+    @cached_property
+    def squared_norms(self) -> FloatArray:
+        if isinstance(self.matrix, np.ndarray):
+            return np.einsum("ij,ij->i", self.matrix, self.matrix)
+        squares = self.matrix.copy()
+        with np.errstate(over="ignore"):  # the score tells when a norm is too large
+            squares.data = squares.data**2
+            return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+
+
+def all_finite(values: FloatArray) -> bool:
+    """Whether all values are finite numbers."""
+    # A finite sum proves finite values in one fast pass; a sum that is not proves nothing.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def _first_bad_row(matrix: Any) -> int:
+    if isinstance(matrix, np.ndarray):
+        return int(np.argmin(np.isfinite(matrix).all(axis=1)))
+    place = int(np.argmin(np.isfinite(matrix.data)))
+    return int(np.searchsorted(matrix.indptr, place, side="right")) - 1

@@ -1,0 +1,50 @@
+"""Refusing settings that make no sense, with the learner and the setting named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from okbench.errors import UsageError, did_you_mean
+
+
+def check_number(
+    learner: Any, name: str, *, above: float = -math.inf, at_least: float = -math.inf
+) -> None:
+    """Refuse a setting that is not a number above, or not below, a bound."""
+    value = getattr(learner, name)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.number)
+        or math.isnan(value)
+    ):
+        raise _refusal(learner, name, "a number is expected")
+    if not value > above and above != -math.inf:
+        raise _refusal(learner, name, f"it must be above {above:g}")
+    if not value >= at_least:
+        raise _refusal(learner, name, f"it must be {at_least:g} or more")
+
+
+def check_whole(learner: Any, name: str, *, at_least: int) -> None:
+    """Refuse a setting that is not a whole number, or too small."""
+    value = getattr(learner, name)
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise _refusal(learner, name, "a whole number is expected")
+    if value < at_least:
+        raise _refusal(learner, name, f"it must be {at_least} or more")
+
+
+def check_choice(learner: Any, name: str, known: Collection[str]) -> None:
+    """Refuse a setting that is not one of the known words."""
+    value = getattr(learner, name)
+    if value not in known:
+        raise _refusal(
+            learner, name, f"choose {' or '.join(known)}.{did_you_mean(str(value), known)}"
+        )
+
+
+def _refusal(learner: Any, name: str, advice: str) -> UsageError:
+    return UsageError(f"{learner.name}: {name} = {getattr(learner, name)!r}: {advice}")

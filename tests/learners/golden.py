@@ -1,0 +1,61 @@
+"""What every learner makes of a small seeded stream, kept in golden.json.
+
+A result may change only when the learner's version is raised. To write the file again:
+
+    python -m tests.learners.golden
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from okbench.learners.checks.subject import Subject
+from okbench.learners.registry import catalogue
+
+PATH = Path(__file__).with_suffix(".json")
+
+
+def read():
+    return json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
+
+
+def result(entry):
+    """The learner's version and, by task, its mistakes or its summed squared loss."""
+    totals = {}
+    subject = Subject(entry, entry.load())
+    for stream in subject.streams(n_rows=400):
+        given = subject.begun(stream, seed=1).learn(stream.X, stream.y)
+        if stream.problem.task == "regression":
+            totals["regression"] = float(np.sum((given - stream.y) ** 2))
+        else:
+            totals[stream.problem.task] = int(np.sum(given != stream.y))
+    return {"version": entry.version, **totals}
+
+
+def differences(kept, found):
+    """What is not as it was, in words."""
+    return [
+        f"{task}: {kept.get(task)} became {found.get(task)}"
+        for task in sorted({*kept, *found} - {"version"})
+        if task not in kept
+        or task not in found
+        or not np.isclose(kept[task], found[task], rtol=1e-9, atol=0)
+    ]
+
+
+def write():
+    kept = read()
+    found = {name: result(entry) for name, entry in catalogue().items()}
+    for name in kept.keys() & found.keys():
+        same_version = kept[name]["version"] == found[name]["version"]
+        if same_version and differences(kept[name], found[name]):
+            sys.exit(f"{name}: {differences(kept[name], found[name])}: raise its version first")
+    PATH.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
