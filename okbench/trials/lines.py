@@ -1,0 +1,80 @@
+"""An outcome as a line of JSON, and back, with nothing lost.
+
+JSON has no word for numbers that are not finite: they are written as the texts "Infinity",
+"-Infinity" and "NaN". Settings keep the difference between 8 and 8.0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, get_args
+
+from okbench.trials.nouns import Outcome, Status, Trial
+
+_NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+_FIGURES = ("total", "seconds", "cpu_seconds", "train_seconds")
+_STATUSES = frozenset(get_args(Status))
+_TRIAL_KEYS = frozenset(field.name for field in fields(Trial))
+_OUTCOME_KEYS = frozenset(field.name for field in fields(Outcome)) | {"id"}
+
+
+def to_bytes(record: Mapping[str, Any]) -> bytes:
+    """One line of strictly valid JSON, its newline included."""
+    text = json.dumps(_finite(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def outcome_record(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as plain values, its trial's id first."""
+    record = {"id": outcome.trial.id, **asdict(outcome)}
+    record["trial"]["settings"] = dict(outcome.trial.settings)
+    return record
+
+
+def without_curve(line: bytes) -> bytes:
+    """The line of an outcome less the points of its curve, which are most of it."""
+    before, key, after = line.partition(b',"curve":[[')  # in a text its quotes would be escaped
+    return before + b',"curve":[]' + after[after.index(b"]]") + 2 :] if key else line
+
+
+def outcome_of(record: Mapping[str, Any]) -> Outcome:
+    """The outcome behind a record; ValueError says what is wrong with it."""
+    _refuse_unknown(record, _OUTCOME_KEYS)
+    _refuse_unknown(record["trial"], _TRIAL_KEYS)
+    settings = record["trial"]["settings"].items()
+    trial = Trial(**{**record["trial"], "settings": tuple((k, _number(v)) for k, v in settings)})
+    if trial.id != record["id"]:
+        raise ValueError(f"the id {record['id']} is not that of its trial")
+    if record["status"] not in _STATUSES:
+        raise ValueError(f"unknown status {record['status']!r}")
+    given = {name: value for name, value in record.items() if name not in ("id", "trial")}
+    for name in _FIGURES:
+        given[name] = _number(given[name])
+    given["curve"] = tuple(map(_point, given["curve"]))
+    return Outcome(trial, **given)
+
+
+def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not known.issuperset(record):
+        raise ValueError(f"unknown key '{min(set(record) - known)}'")
+
+
+def _point(point: list[Any]) -> tuple[Any, ...]:
+    return tuple(point) if _NOT_FINITE.keys().isdisjoint(point) else tuple(map(_number, point))
+
+
+def _number(value: Any) -> Any:
+    return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return next(text for text, number in _NOT_FINITE.items() if repr(number) == repr(value))
+    return value

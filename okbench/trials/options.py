@@ -1,0 +1,50 @@
+"""What a person may ask of a run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import get_args
+
+from okbench.errors import UsageError, did_you_mean
+from okbench.trials.nouns import Status
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which trials, and how to run them. None means: all of them, or as the table says.
+
+    `time_limit` is in seconds inside the learner, `memory_limit` in bytes, both a trial. `retry`
+    names the endings that are run again; `again` runs everything again. `timing` measures one
+    trial at a time. `backend` is "threads", "processes", or the name of a backend registered with
+    joblib that can hand out results as they come; left empty, each learner gets what suits it.
+    """
+
+    datasets: tuple[str, ...] | None = None
+    learners: tuple[str, ...] | None = None
+    trials: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    backend: str = ""
+    time_limit: float = math.inf
+    memory_limit: float = math.inf
+    retry: frozenset[Status] = frozenset()
+    again: bool = False
+    timing: bool = False
+
+    def __post_init__(self) -> None:
+        if self.trials is not None and self.trials < 1:
+            raise UsageError(f"trials: at least 1, not {self.trials}")
+        if self.jobs < 1:
+            raise UsageError(f"jobs: at least 1, not {self.jobs}")
+        if self.seed < 0:
+            raise UsageError(f"seed: 0 or more, not {self.seed}")
+        if not self.time_limit > 0:
+            raise UsageError(f"time limit: more than 0 seconds, not {self.time_limit}")
+        if not self.memory_limit > 0:
+            raise UsageError(f"memory limit: more than 0 bytes, not {self.memory_limit}")
+        for status in self.retry:
+            if status not in get_args(Status):
+                known = ", ".join(get_args(Status))
+                hint = did_you_mean(status, get_args(Status))
+                raise UsageError(f"retry: no ending '{status}'.{hint} It is one of {known}")

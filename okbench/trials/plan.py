@@ -1,0 +1,180 @@
+"""From a table to its trials. Pure: nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from okbench.datasets.nouns import Dataset
+from okbench.errors import ConfigError, DataError, UsageError, did_you_mean
+from okbench.learners.registry import find, settings_of
+from okbench.papers.nouns import DatasetRow, LearnerColumn, Table
+from okbench.trials.nouns import Outcome, Trial
+from okbench.trials.options import Options
+from okbench.trials.seeds import published_orders
+from okbench.trials.settings import settle
+
+Load = Callable[[str, str], Dataset]
+Cell = tuple[DatasetRow, LearnerColumn]
+
+_ALL = Options()
+
+
+def plan(
+    table: Table, load: Load, options: Options = _ALL, cells: Sequence[Cell] | None = None
+) -> list[Trial]:
+    """The trials of a table, repetitions outermost: a run cut short has every cell partly filled.
+
+    `load(name, variant)` gives prepared rows. `cells` are those of `chosen_cells`, or some of them.
+    """
+    planned = trials_by_cell(table, load, options, cells).values()
+    rounds = (trials[r] for r in range(runs_of(table, options)) for trials in planned)
+    return list({trial.id: trial for trial in rounds}.values())
+
+
+def trials_by_cell(
+    table: Table, load: Load, options: Options = _ALL, cells: Sequence[Cell] | None = None
+) -> Mapping[tuple[str, str], tuple[Trial, ...]]:
+    """The trials behind each cell, by dataset (`name` or `name:variant`) and learner label."""
+    _refuse_untaken(table)
+    return {
+        (row_key(table, row), column.label): _trials(table, row, column, load, options)
+        for row, column in (chosen_cells(table, options) if cells is None else cells)
+    }
+
+
+def row_key(table: Table, row: DatasetRow) -> str:
+    """A row's name, with its variant only where a table has two rows of that name."""
+    twice = sum(other.name == row.name for other in table.datasets) > 1
+    return f"{row.name}:{row.variant}" if twice else row.name
+
+
+def runs_of(table: Table, options: Options) -> int:
+    """How many repetitions are asked for."""
+    return table.protocol.runs if options.trials is None else options.trials
+
+
+def chosen_cells(table: Table, options: Options) -> list[Cell]:
+    """The cells asked for, dataset by dataset; needs no rows.
+
+    Cells the paper leaves out are among them only when both their dataset and their learner are
+    asked for by name.
+    """
+    rows = _chosen(options.datasets, "dataset", {r.name: r.name for r in table.datasets}, table)
+    columns = _chosen(
+        options.learners, "learner", {c.label: c.learner for c in table.learners}, table
+    )
+    by_name = options.datasets is not None and options.learners is not None
+    return [
+        (row, column)
+        for row in table.datasets
+        for column in table.learners
+        if row.name in rows and column.label in columns
+        if by_name or (row.name, column.label) not in table.left_out
+    ]
+
+
+def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Options) -> list[Trial]:
+    """The trials still to run, given what is known: only what was interrupted is tried again
+    unasked. `known` comes from `Store.outcomes`, of timed outcomes alone when timing."""
+    if options.again:
+        return list(trials)
+    tried_again = options.retry | {"interrupted"}
+    return [t for t in trials if t.id not in known or known[t.id].status in tried_again]
+
+
+def _chosen(
+    asked: tuple[str, ...] | None, noun: str, names: Mapping[str, str], table: Table
+) -> set[str]:
+    """The labels asked for, in any case; a second name stands for every label that has it."""
+    if asked is None:
+        return set(names)
+    chosen: set[str] = set()
+    for name in asked:
+        labels = {label for label in names if label.casefold() == name.casefold()}
+        others = {label for label, other in names.items() if other.casefold() == name.casefold()}
+        if not labels and not others:
+            raise UsageError(
+                f"{table.name} has no {noun} '{name}'.{did_you_mean(name, names)} "
+                f"It has {', '.join(names)}"
+            )
+        chosen |= labels or others
+    return chosen
+
+
+def first_trial(
+    table: Table, row: DatasetRow, column: LearnerColumn, options: Options, fingerprint: str
+) -> Trial:
+    """The first repetition of a cell, on the rows of that fingerprint; needs no rows."""
+    entry = find(column.learner)
+    cls = entry.load()
+    given = table.settings.get((row.name, column.label), {})
+    protocol = table.protocol
+    return Trial(
+        dataset=row.name,
+        variant=row.variant,
+        fingerprint=fingerprint,
+        learner=entry.name,
+        learner_version=getattr(cls, "version", entry.version),
+        settings=settle(cls, column.label, given, column.where or table.where or table.name),
+        protocol=protocol.kind,
+        metric=protocol.metric,
+        repetition=0,
+        order=table.orders_of(row),
+        block=protocol.block if protocol.kind == "block-stream" else 0,
+        seed=options.seed,
+    )
+
+
+def _trials(
+    table: Table, row: DatasetRow, column: LearnerColumn, load: Load, options: Options
+) -> tuple[Trial, ...]:
+    dataset, runs = load(row.name, row.variant), runs_of(table, options)
+    _refuse_mismatch(table, row, column, dataset)
+    first = first_trial(table, row, column, options, dataset.fingerprint)
+    if first.order == "published":
+        published_orders(dataset, runs)
+    return tuple(replace(first, repetition=repetition) for repetition in range(runs))
+
+
+def _refuse_untaken(table: Table) -> None:
+    """Refuse a setting said of a table or a dataset that no learner of the table takes, and that
+    no other setting is reckoned from: it is misspelled."""
+    if {label for _, label in table.settings} - {column.label for column in table.learners}:
+        return  # a learner was taken out, and it may be the one that takes the setting
+    try:
+        taken = {
+            name for column in table.learners for name in settings_of(find(column.learner).load())
+        }
+    except UsageError:  # nor can be told of a learner that is not here
+        return
+    said = [item for settings in table.settings.values() for item in settings.items()]
+    referred = {name for name, setting in said if setting.referred}
+    for name, setting in said:
+        if setting.shared and name not in taken | referred:
+            raise ConfigError(
+                f"{setting.where or table.where or table.name}: no learner of {table.name} has a "
+                f"setting '{name}'.{did_you_mean(name, taken)} Their settings: "
+                f"{', '.join(sorted(taken))}"
+            )
+
+
+def _refuse_mismatch(
+    table: Table, row: DatasetRow, column: LearnerColumn, dataset: Dataset
+) -> None:
+    """Refuse a learner, a metric or a protocol that does not go with the rows."""
+    entry = find(column.learner)
+    tasks = getattr(entry.load(), "tasks", entry.tasks)
+    protocol, where = table.protocol, row.where or table.where or table.name
+    if dataset.task not in tasks:
+        raise UsageError(
+            f"{table.name}: {column.label} does not do {dataset.task}, and {row.name} is that; "
+            f"it does {', '.join(tasks)}. Leave the cell out, or name other learners"
+        )
+    of_classes = protocol.metric in ("mistake_rate", "accuracy")
+    if of_classes == (dataset.task == "regression"):
+        raise ConfigError(f"{where}: {protocol.metric} does not score {row.name} ({dataset.task})")
+    if protocol.kind == "train-test" and not 0 < (dataset.n_train or 0) < dataset.n_rows:
+        raise DataError(f"{where}: {row.name} comes in one part; train-test needs test rows")
+    if protocol.kind == "block-stream" and protocol.block < 1:
+        raise ConfigError(f"{table.where or table.name}: block-stream needs block: 1 or more rows")

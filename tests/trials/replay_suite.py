@@ -1,0 +1,92 @@
+"""The conformance suite: small runs of every learner and task, kept in configs/conformance.
+
+A record may change only when the learner's version is raised, or this file. To write them again:
+
+    python -m tests.trials.replay_suite
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.nouns import Dataset
+from okbench.learners.contract import Draws
+from okbench.learners.registry import catalogue, settings_of
+from okbench.shipped import shipped
+from okbench.trials.record import Record
+from okbench.trials.recording import inline, spelled
+from okbench.trials.replay import replay
+
+FOLDER = shipped("configs") / "conformance"
+N_ROWS, N_FEATURES = 64, 3
+TICKS = (16, 32, 48, 64)
+SMALL = {"budget": 7, "rank": 3, "components": 5, "width": 0.8}
+STEPS = {"FOGD": 0.1, "OGD": 0.4, "NOGD": 0.4, "BOGD": 0.4, "Norma": 0.1}
+IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
+# The usual values depend on the task; a record says them, chosen so that the clip bites.
+BOGD_CLIP = {"binary": 1.5, "multiclass": 0.9, "regression": math.inf}
+LEARNERS = (
+    "Perceptron", "OGD", "Norma", "RBP", "Forgetron", "Projectron", "Projectron++", "BPA-S", "BOGD",
+    "FOGD", "NOGD",
+)  # fmt: skip
+
+
+def present():
+    """Learner and task of each record there should be."""
+    return [
+        (name, task) for name in LEARNERS if name in catalogue() for task in catalogue()[name].tasks
+    ]
+
+
+def path_of(name, task, folder=FOLDER):
+    plain = name.lower().replace("++", "-plus-plus")
+    return folder / f"{plain}-{task}.json"
+
+
+def rows(task):
+    """Rows with a pattern worth learning, of two decimals each."""
+    rng = np.random.default_rng(1717)
+    X = rng.uniform(-1, 1, (N_ROWS, N_FEATURES)).round(2)
+    signal = X[:, 0] + 2 * X[:, 1] * X[:, 2] + 0.2 * rng.standard_normal(N_ROWS)
+    if task == "regression":
+        y, classes = signal.round(2), ()
+    elif task == "binary":
+        y, classes = np.where(signal > 0.1, 1, -1), (-1, 1)
+    else:
+        y, classes = np.digitize(signal, [-0.4, 0.1, 0.6]) + 1, (1, 2, 3, 4)
+    return Dataset("", X, y, task, classes, fingerprint(X, y, classes))
+
+
+def made(name, task, folder=FOLDER):
+    """The text of a record, from a run of the learner as it is."""
+    entry = catalogue()[name]
+    known = settings_of(entry.load())
+    chosen = SMALL | (IN_REGRESSION if task == "regression" else {})
+    chosen |= {"step": STEPS[name]} if name in STEPS else {}
+    chosen |= {"decay": 0.01, "clip": BOGD_CLIP[task]} if name == "BOGD" else {}
+    defaults = {key: parameter.default for key, parameter in known.items()}
+    settings = {**defaults, **{key: value for key, value in chosen.items() if key in known}}
+    record = Record(
+        path=path_of(name, task, folder),
+        dataset=rows(task),
+        order=np.random.default_rng(1).permutation(N_ROWS),
+        learner=name,
+        settings=tuple(sorted(settings.items())),
+        draws=Draws([17, len(name)]),
+        ticks=TICKS,
+    )
+    return spelled(replay(record), f"{name} version {entry.version}, made rows", inline)
+
+
+def write(folder: Path = FOLDER):
+    folder.mkdir(exist_ok=True)
+    for name, task in present():
+        path_of(name, task, folder).write_text(made(name, task, folder), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

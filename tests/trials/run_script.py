@@ -1,0 +1,35 @@
+"""Run a small table into a store: python run_script.py RESULTS LEARNER JOBS RUNS SECONDS_A_ROW."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from trial_material import load, table
+
+from okbench.trials.execute import execute
+from okbench.trials.options import Options
+from okbench.trials.plan import plan, remaining
+from okbench.trials.store import Store
+
+
+def main(results: str, learner: str, jobs: str, runs: str, seconds: str) -> None:
+    page = table(
+        {"A": learner, "B": "Linear"},
+        runs=int(runs),
+        settings={("blobs", "A"): {"seconds": float(seconds)}},
+    )
+    options, store = Options(jobs=int(jobs)), Store.of(Path(results), page.name)
+    todo = remaining(plan(page, load, options), store.outcomes(), options)
+    with (
+        store.writer({"cpu": "test"}, "e") as writer,
+        closing(execute(todo, load, options)) as outcomes,
+    ):
+        for outcome in outcomes:
+            writer.add(outcome)
+            print(outcome.trial.id, outcome.status, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

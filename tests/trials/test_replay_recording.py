@@ -1,0 +1,203 @@
+"""Trials written down as records, and the two commands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from trial_material import load, table, trial
+
+from okbench.cli.replay import record as record_command
+from okbench.cli.replay import replay as replay_command
+from okbench.datasets import load as load_rows
+from okbench.errors import OkbenchError, StoreError, UsageError
+from okbench.papers.tables import find
+from okbench.trials.attempt import attempt
+from okbench.trials.nouns import Outcome
+from okbench.trials.protocol import Limits
+from okbench.trials.record import read_record
+from okbench.trials.recording import chosen_trial, ran, refuse_other, write_record
+from okbench.trials.replay import replay
+from okbench.trials.replay_check import partings
+from okbench.trials.store import Store
+from tests.trials.replay_suite import FOLDER, path_of
+
+
+def small(learner, dataset="blobs", **changes):
+    """A trial of a learner of okbench on made rows, at its second row order."""
+    settings = {"RBP": {"budget": 15}, "FOGD": {"components": 20, "step": 0.05}}.get(learner, {})
+    chosen = tuple(sorted({**settings, "width": 1.5}.items()))
+    told = {"learner": learner, "settings": chosen, "repetition": 1, **changes}
+    return replace(trial(dataset=dataset), **told)
+
+
+class AskingTwice:
+    """Draws normals more than once."""
+
+    def begin(self, problem, draws):
+        draws.normals(1, 2)
+        draws.normals(1, 2)
+
+    def learn(self, X, y):
+        return np.ones(len(y), dtype=int)
+
+
+@pytest.mark.parametrize("dataset", ["blobs", "words", "sparse", "three", "line", "ordered"])
+@pytest.mark.parametrize("learner", ["Perceptron", "RBP", "FOGD"])
+def test_a_recorded_trial_comes_out_equal_wherever_its_files_are(tmp_path, learner, dataset):
+    order = "published" if dataset == "ordered" else "seeded"
+    one = small(learner, dataset, order=order)
+    write_record(ran(one, load(dataset), tmp_path / "here" / "one.json"), "a note")
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    found = read_record(tmp_path / "there" / "one.json")
+    replayed = replay(found)
+    assert partings(replayed) == []
+    assert found.expected.scores is not None
+    outcome = attempt(one, load, Limits())
+    assert replayed.total == pytest.approx(outcome.total, rel=1e-12)
+    assert replayed.support_size == outcome.support
+
+
+def test_a_record_of_a_trial_needs_nothing_of_okbench(tmp_path):
+    write_record(ran(small("RBP"), load("blobs"), tmp_path / "one.json"), "a note")
+    told = json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert set(told["rows"]) == {"X", "y"}
+    assert set(told["draws"]) == {"uniforms"}
+    with np.load(tmp_path / "one.npz") as held:
+        assert sorted(held["order"]) == list(range(600))
+        slots = np.floor(15 * held["uniforms"]).astype(int)
+        assert slots.tolist() == held["removal_slots"].tolist()
+        assert len(slots) == told["expect"]["mistakes"] - 15
+
+
+def test_a_strangers_seed_is_written_down(tmp_path):
+    one = replace(trial("Seeded"), settings=(("sharpness", 2),))
+    write_record(ran(one, load("blobs"), tmp_path / "one.json"), "")
+    found = read_record(tmp_path / "one.json")
+    assert "seed" in dict(found.settings)
+    replayed = replay(found)
+    assert partings(replayed) == []
+    assert replayed.total == attempt(one, load, Limits()).total
+
+
+def test_what_cannot_be_recorded_is_refused(tmp_path):
+    split = replace(small("RBP", "split"), protocol="train-test")
+    with pytest.raises(UsageError, match="only single-pass trials can be recorded, not train-test"):
+        ran(split, load("split"), tmp_path / "one.json")
+    with pytest.raises(UsageError, match=r"one\.npz: a record's name ends in \.json"):
+        ran(small("RBP"), load("blobs"), tmp_path / "one.npz")
+    twice = replace(trial(), learner=f"{__name__}:AskingTwice")
+    with pytest.raises(UsageError, match="draws normals 2 times"):
+        write_record(ran(twice, load("blobs"), tmp_path / "one.json"), "")
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_record(ran(small("RBP"), load("blobs"), tmp_path / "file" / "one.json"), "")
+
+
+def test_one_trial_is_chosen_from_a_table():
+    several = table({"A": "Linear", "B": "Threaded"}, datasets=("blobs", "bumps"))
+    chosen = chosen_trial(several, load, ("bumps",), ("b",), 3, seed=7)
+    assert (chosen.dataset, chosen.learner) == ("bumps", "trial_material:Threaded")
+    assert (chosen.repetition, chosen.seed) == (3, 7)
+    with pytest.raises(UsageError, match="several: blobs × A, bumps × A"):
+        chosen_trial(several, load, ("blobs", "bumps"), ("A",), 0)
+    with pytest.raises(UsageError, match="trial: 0 or more, not -1"):
+        chosen_trial(several, load, ("blobs",), ("A",), -1)
+
+
+def test_a_run_other_than_the_stored_one_is_refused(tmp_path):
+    one = small("RBP")
+    run = ran(one, load("blobs"), tmp_path / "one.json")
+    stored = attempt(one, load, Limits())
+    refuse_other(run, stored)
+    with pytest.raises(OkbenchError, match=r"not written: .* stored"):
+        refuse_other(run, replace(stored, total=stored.total + 1))
+    with pytest.raises(OkbenchError, match="with 14"):
+        refuse_other(run, replace(stored, support=14))
+    with pytest.raises(StoreError, match="the trial was not run in these results"):
+        refuse_other(run, None)
+    with pytest.raises(StoreError, match="the trial ended as timeout"):
+        refuse_other(run, Outcome(one, "timeout"))
+
+
+# --- the commands -------------------------------------------------------------------------------
+
+
+def invoke(command, *arguments):
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+def test_record_then_replay(tmp_path):
+    path = tmp_path / "one.json"
+    told = ("demo", "--datasets", "breast-cancer", "--learners", "NOGD", "--trial", 2, "-o", path)
+    written = invoke(record_command, *told)
+    assert written.exception is None
+    assert written.stdout == f"{path}\n"
+    replayed = invoke(replay_command, path, "--scores", tmp_path / "scores.npy")
+    assert replayed.exit_code == 0
+    assert json.loads(replayed.stdout)["verdict"] == "equal"
+    with np.load(tmp_path / "one.npz") as held:
+        np.testing.assert_allclose(np.load(tmp_path / "scores.npy")[:, 0], held["scores"])
+
+
+def test_record_is_named_after_its_trial(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    invoke(record_command, "demo", "--datasets", "breast-cancer", "--learners", "rbp")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["demo-breast-cancer-RBP-0.json", "demo-breast-cancer-RBP-0.npz"]
+
+
+def test_record_holds_the_trial_to_stored_results(tmp_path):
+    one = chosen_trial(find("demo"), load_rows, ("breast-cancer",), ("RBP",), 0)
+    outcome = attempt(one, load_rows, Limits())
+    told = ["demo", "--datasets", "breast-cancer", "--learners", "RBP", "--results", tmp_path]
+    told += ["-o", tmp_path / "one.json"]
+    store = Store.of(tmp_path, "demo")
+    with store.writer({}, "none") as writer:
+        writer.add(outcome)
+    assert invoke(record_command, *told).exception is None
+    (tmp_path / "one.json").unlink()
+    with store.writer({}, "none") as writer:
+        writer.add(replace(outcome, total=outcome.total + 1))
+    refused = invoke(record_command, *told).exception
+    assert isinstance(refused, OkbenchError)
+    assert refused.exit_code == 1
+    assert not (tmp_path / "one.json").exists()
+
+
+def test_replay_says_which_records_came_out_otherwise(tmp_path):
+    good, bad = path_of("RBP", "binary"), tmp_path / "bad.json"
+    told = json.loads(good.read_text(encoding="utf-8"))
+    told["expect"]["mistakes"] += 1
+    bad.write_text(json.dumps(told), encoding="utf-8")
+    found = invoke(replay_command, bad, good)
+    lines = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [line["verdict"] for line in lines] == ["parts", "equal"]
+    (difference,) = lines[0]["differences"]
+    assert difference.startswith("mistakes: ")
+    assert str(found.exception) == "1 of 2 came out otherwise: bad.json"
+    assert found.exception.exit_code == 1
+
+
+def test_replay_runs_the_shipped_records():
+    found = invoke(replay_command, "--conformance")
+    lines = [json.loads(line) for line in found.stdout.splitlines()]
+    assert len(lines) == len(list(FOLDER.glob("*.json"))) > 0
+    assert {line["verdict"] for line in lines} == {"equal"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name one record or more"),
+        (["a.json", "b.json", "--scores", "s.npy"], "--scores is for one record, and there are 2"),
+    ],
+)
+def test_replay_refuses_what_makes_no_sense(arguments, message):
+    found = invoke(replay_command, *arguments)
+    assert isinstance(found.exception, UsageError)
+    assert message in str(found.exception)

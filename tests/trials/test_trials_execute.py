@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import trial_material
+from trial_material import load, table, trial
+
+from okbench.errors import UsageError
+from okbench.trials.execute import execute
+from okbench.trials.nouns import Outcome, Trial
+from okbench.trials.options import Options
+from okbench.trials.plan import plan
+from okbench.trials.store import Store
+
+HERE = Path(__file__).parent
+
+
+def outcomes(trials: Iterable[Trial], **options: Any) -> dict[str, Outcome]:
+    with closing(execute(trials, load, Options(**options))) as coming:
+        return {outcome.trial.id: outcome for outcome in coming}
+
+
+def measured(found: Iterable[Outcome]) -> dict[str, tuple[Any, ...]]:
+    """What must not depend on how trials were run."""
+    return {
+        o.trial.id: (o.status, o.rows, o.total, o.support, [point[:3] for point in o.curve])
+        for o in found
+    }
+
+
+def workers() -> list[psutil.Process]:
+    return [
+        child for child in psutil.Process().children() if "popen_loky" in " ".join(child.cmdline())
+    ]
+
+
+def mixed() -> list[Trial]:
+    learners = {"A": "Linear", "B": "CompiledDrawn", "C": "Seeded", "D": "Threaded"}
+    return plan(table(learners, ("blobs", "bumps"), runs=2), load)
+
+
+def test_the_outcome_depends_neither_on_jobs_nor_backend_nor_order() -> None:
+    trials = mixed()
+    alone = measured(outcomes(trials).values())
+    assert len(alone) == 16
+    assert {ending for ending, *_ in alone.values()} == {"done"}
+    assert measured(outcomes(trials, jobs=2).values()) == alone
+    assert measured(outcomes(trials[::-1], jobs=2, backend="threads").values()) == alone
+    assert measured(outcomes(trials, jobs=2, backend="processes").values()) == alone
+
+
+def test_compiled_learners_run_here_and_others_in_worker_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trial_material.Drawn, "begin", lambda *a: 1 / 0)
+    found = outcomes([trial("CompiledDrawn"), trial("Drawn")], jobs=2)
+    endings = {o.trial.learner: o.status for o in found.values()}
+    assert endings == {
+        "trial_material:CompiledDrawn": "failed",
+        "trial_material:Drawn": "done",
+    }
+
+
+def test_timing_runs_one_trial_at_a_time_here_with_learners_alternating() -> None:
+    found = outcomes(reversed(mixed()), jobs=2, timing=True)
+    assert all(o.timed for o in found.values())
+    order = [(o.trial.repetition, o.trial.dataset) for o in found.values()]
+    assert order == sorted(order)
+    learners = [o.trial.learner for o in found.values()]
+    assert all(len(set(learners[at : at + 4])) == 4 for at in range(0, 16, 4))
+    assert measured(found.values()) == measured(outcomes(mixed()).values())
+
+
+def test_a_learner_that_goes_wrong_costs_its_own_trial() -> None:
+    found = outcomes([trial("Raises"), trial("TooShort"), trial("Linear")], jobs=2)
+    assert sorted(o.status for o in found.values()) == ["done", "failed", "failed"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_learner_that_ends_its_process_costs_the_trials_under_way(jobs: int) -> None:
+    trials = [trial("Linear", repetition=r) for r in range(6)]
+    trials.insert(3, trial("Dies"))
+    found = outcomes(trials, jobs=jobs)
+    assert found.keys() == {t.id for t in trials}
+    dead = found[trials[3].id]
+    assert (dead.status, dead.reason) == ("failed", "worker died (exit 7)")
+    assert sum(o.status == "done" for o in found.values()) >= 7 - jobs
+    assert all(o.status in ("done", "failed") for o in found.values())
+
+
+def test_a_worker_killed_by_the_system_is_told_as_that() -> None:
+    trials = [trial("Sleeps", repetition=r) for r in range(3)]
+    coming = execute(trials, load, Options(jobs=1))
+    with closing(coming):
+        first = next(coming)
+        assert first.status == "done"
+        time.sleep(0.3)
+        for worker in workers():
+            worker.kill()
+        rest = list(coming)
+    assert sorted(o.status for o in rest) == ["done", "failed"]
+    reason = next(o.reason for o in rest if o.status == "failed")
+    assert reason == (
+        "worker died (exit 137; 137 means the system killed it, most often for lack of memory)"
+    )
+
+
+def test_leaving_early_leaves_no_worker_behind() -> None:
+    trials = [trial("Sleeps", repetition=r) for r in range(6)]
+    with closing(execute(trials, load, Options(jobs=2))) as coming:
+        next(coming)
+    assert not workers()
+
+
+def test_leaving_early_stops_threads_at_their_next_block() -> None:
+    slow = [trial("SleepsInThreads", repetition=r, settings=(("seconds", 0.01),)) for r in range(6)]
+    with closing(execute([trial("Threaded"), *slow], load, Options(jobs=2))) as coming:
+        assert next(coming).trial.learner.endswith("Threaded")
+    before = psutil.Process().num_threads()
+    deadline = time.monotonic() + 30
+    while psutil.Process().num_threads() > before - 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert psutil.Process().num_threads() <= before - 2
+
+
+def test_a_backend_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="backend 'cloud'"):
+        outcomes([trial()], backend="cloud", jobs=2)
+
+
+def test_an_interrupted_run_goes_on_cell_for_cell(tmp_path: Path) -> None:
+    trials = mixed()
+    whole = measured(outcomes(trials).values())
+    store = Store(tmp_path / "t.jsonl")
+    with store.writer({}, "m") as writer, closing(execute(trials, load, Options())) as coming:
+        for _ in range(5):
+            writer.add(next(coming))
+    left = [t for t in trials if t.id not in store.outcomes()]
+    assert len(left) == 11
+    with store.writer({}, "m") as writer, closing(execute(left, load, Options(jobs=2))) as coming:
+        for outcome in coming:
+            writer.add(outcome)
+    assert measured(store.outcomes().values()) == whole
+
+
+def start(results: Path, learner: str, jobs: int, runs: int, seconds: float) -> Any:
+    (temporary := results / "tmp").mkdir(exist_ok=True)
+    command = [sys.executable, str(HERE / "run_script.py"), str(results), learner]
+    return subprocess.Popen(
+        [*command, str(jobs), str(runs), str(seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(HERE), "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+
+
+def family(process: Any) -> list[psutil.Process]:
+    return [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+
+
+def all_gone(processes: list[psutil.Process], seconds: float = 20) -> bool:
+    _, alive = psutil.wait_procs(processes, timeout=seconds)
+    return all(one.status() == psutil.STATUS_ZOMBIE for one in alive)
+
+
+def lines_of(process: Any, count: int) -> Iterator[str]:
+    for _ in range(count):
+        yield process.stdout.readline()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "learner"),
+    [
+        (signal.SIGINT, -signal.SIGINT, "Sleeps"),
+        (signal.SIGTERM, 143, "Sleeps"),
+        (signal.SIGINT, -signal.SIGINT, "SleepsInThreads"),
+        (signal.SIGTERM, 143, "SleepsInThreads"),
+        (signal.SIGKILL, -signal.SIGKILL, "Sleeps"),
+    ],
+)
+def test_a_run_that_is_stopped_leaves_no_process_and_a_store_that_goes_on(
+    number: signal.Signals, code: int, learner: str, tmp_path: Path
+) -> None:
+    running = start(tmp_path, learner, jobs=2, runs=4, seconds=0.001)
+    told = list(lines_of(running, 2))
+    assert all(line.endswith("done\n") for line in told), running.stderr.read()
+    processes = family(running)
+    os.killpg(running.pid, number) if number == signal.SIGINT else running.send_signal(number)
+    running.communicate(timeout=30)
+    assert running.returncode == code
+    assert all_gone(processes)
+
+    store = Store.of(tmp_path, "made/small")
+    kept = store.outcomes()
+    assert {line.split()[0] for line in told} <= kept.keys()
+    assert len(kept) < 8
+    assert {outcome.status for outcome in kept.values()} == {"done"}
+
+    again = start(tmp_path, learner, jobs=2, runs=4, seconds=0.001)
+    output, errors = again.communicate(timeout=60)
+    assert again.returncode == 0, errors
+    assert len(output.splitlines()) == 8 - len(kept)
+    assert len(store.outcomes()) == 8
+    assert {outcome.status for outcome in store.outcomes().values()} == {"done"}

@@ -1,0 +1,237 @@
+"""The search for settings, over learners and rows made here."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from trial_material import load, table
+
+from okbench.cli.tune import tune as command
+from okbench.errors import ConfigError, UsageError
+from okbench.papers.nouns import LearnerColumn, Point, Search, Setting, Source, Sweep, Table
+from okbench.papers.tables import find
+from okbench.trials.nouns import Outcome
+from okbench.trials.options import Options
+from okbench.trials.plan import plan
+from okbench.trials.store import Store
+from okbench.trials.tune import APART, Part, Tuning, _tried, cells_to_tune, tune
+
+VALUES = (0.01, 0.1, 50.0)
+SEARCH = Search(Sweep("step", VALUES), subset=0.5, at_least=100, runs=2)
+
+
+def page(source: Source = "inferred", **more: Any) -> Table:
+    """Least mean squares, whose step nobody gives, and a learner without a step."""
+    learners = {"LMS": "Squares", "Guess": "RowByRow"}
+    step = Setting(0.01, source, "not known", "tables.yaml:9")
+    settings = {("line", "LMS"): {"step": step}, ("line", "Guess"): {}}
+    made = table(learners, ("line",), **more)
+    return replace(made, settings=settings, search=SEARCH)
+
+
+def grid_of(whole: Table, values: tuple[float, ...] = VALUES) -> Table:
+    columns = [
+        LearnerColumn(f"{c.label} step={v:g}", c.learner, point=Point(c.label, "step", v))
+        for c in whole.learners
+        for v in values
+    ]
+    settings = {
+        ("line", c.label): {"step": Setting(c.point.value, shared=True)} for c in columns if c.point
+    }
+    return replace(whole, learners=tuple(columns), settings=settings)
+
+
+def tuned(folder: Path, whole: Table | None = None, **options: Any) -> Tuning:
+    whole = whole or page()
+    store = Store(folder / "tune.jsonl")
+    said = Options(**options)
+    return tune(whole, grid_of(whole), load, lambda n, v: None, store, said, lambda t: None)
+
+
+def test_the_value_of_least_cost_is_chosen_and_all_are_kept(tmp_path: Path) -> None:
+    (choice,) = tuned(tmp_path).choices
+    costs = {each.value: each.cost for each in choice.tries}
+    assert (choice.dataset, choice.learner, choice.value) == ("line", "LMS", 0.1)
+    assert costs[0.1] is not None
+    assert costs[0.01] is not None
+    assert costs[0.1] < costs[0.01]
+    assert costs[50.0] is None  # it diverged
+    assert not choice.at_edge
+    assert len(Store(tmp_path / "tune.jsonl").outcomes()) == len(VALUES) * SEARCH.runs
+
+
+def test_what_was_tried_is_not_run_again(tmp_path: Path) -> None:
+    first, second = tuned(tmp_path), tuned(tmp_path)
+    assert (first.tally.total, second.tally.total) == (6, 0)
+    assert first.choices == second.choices
+
+
+def test_the_search_is_on_a_part_of_the_rows_and_on_row_orders_of_its_own(tmp_path: Path) -> None:
+    (choice,) = tuned(tmp_path).choices
+    evaluated = plan(page(), load, Options(learners=("LMS",)))
+    assert choice.rows == load("line").n_rows // 2
+    assert choice.trial.seed == APART
+    stored = Store(tmp_path / "tune.jsonl").outcomes()
+    assert not stored.keys() & {trial.id for trial in evaluated}
+    assert {outcome.trial.order for outcome in stored.values()} == {"seeded"}
+
+
+def test_a_part_is_the_same_rows_for_a_seed_and_others_for_another() -> None:
+    first, again = (Part(load, 0.1, 50, seed=APART)("line") for _ in range(2))
+    other = Part(load, 0.1, 50, seed=APART + 1)("line")
+    assert np.array_equal(first.X, again.X)
+    assert not np.array_equal(first.X, other.X)
+    assert len({first.fingerprint, other.fingerprint, load("line").fingerprint}) == 3
+    whole = {tuple(row) for row in load("line").X}
+    assert len({tuple(row) for row in first.X} & whole) == first.n_rows == 60
+
+
+def test_a_part_is_never_larger_than_the_whole_nor_smaller_than_asked_for() -> None:
+    rows = load("line").n_rows
+    assert Part(load, 0.01, 200, seed=1)("line").n_rows == 200
+    assert Part(load, 0.01, 10**9, seed=1)("line").n_rows == rows
+    assert Part(load, 1.0, 1, seed=1)("sparse").n_rows == rows
+
+
+def test_a_part_can_be_sent_to_worker_processes() -> None:
+    part = Part(load, 0.1, 50, seed=7)
+    assert pickle.loads(pickle.dumps(part))("line").fingerprint == part("line").fingerprint
+
+
+@pytest.mark.parametrize("source", ["printed", "found"])
+def test_a_setting_that_is_given_is_tuned_only_when_named(source: Source) -> None:
+    with pytest.raises(UsageError, match="no step to tune here"):
+        cells_to_tune(page(source), Options(datasets=("line",)))
+    by_name = Options(datasets=("line",), learners=("LMS",))
+    assert [column.label for _, column in cells_to_tune(page(source), by_name)] == ["LMS"]
+
+
+@pytest.mark.parametrize("source", ["inferred", "tuned"])
+def test_a_setting_nobody_gives_is_tuned_and_tuned_again(source: Source) -> None:
+    assert [column.label for _, column in cells_to_tune(page(source), Options())] == ["LMS"]
+
+
+def test_a_learner_without_the_setting_is_left_alone() -> None:
+    by_name = Options(datasets=("line",), learners=("Guess",))
+    with pytest.raises(UsageError, match="no step to tune here"):
+        cells_to_tune(page(), by_name)
+
+
+def test_a_table_that_describes_no_search_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"no 'tune:' in tables.yaml"):
+        cells_to_tune(replace(page(), search=None), Options())
+    with pytest.raises(UsageError, match="only single-pass tables"):
+        cells_to_tune(page(kind="train-test"), Options())
+
+
+def test_a_value_counts_only_when_all_its_trials_are_done() -> None:
+    trials = plan(page(), load, Options(learners=("LMS",)))
+    done = Outcome(trials[0], "done", rows=10, total=5.0)
+    late = Outcome(trials[1], "timeout", rows=10, total=0.0)
+    assert _tried(1, trials, {trials[0].id: done}).cost is None
+    both = _tried(1, trials, {trials[0].id: done, trials[1].id: late})
+    assert (both.cost, both.endings) == (None, {"done": 1, "timeout": 1})
+    assert _tried(1, trials[:1], {trials[0].id: done}).cost == 0.5
+
+
+def test_among_equals_the_largest_is_chosen(tmp_path: Path) -> None:
+    """A perceptron from zero makes the same mistakes at every step."""
+    whole = replace(
+        table({"P": "Linear"}),
+        settings={("blobs", "P"): {"step": Setting(1.0, "inferred", "?")}},
+        search=SEARCH,
+    )
+    grid = grid_of(whole)
+    grid = replace(grid, settings={("blobs", label): s for (_, label), s in grid.settings.items()})
+    store = Store(tmp_path / "tune.jsonl")
+    tuning = tune(whole, grid, load, lambda n, v: None, store, Options(), lambda t: None)
+    (choice,) = tuning.choices
+    assert len({each.cost for each in choice.tries}) == 1
+    assert (choice.value, choice.at_edge) == (50.0, True)
+
+
+def test_when_no_value_is_done_nothing_is_chosen(tmp_path: Path) -> None:
+    (choice,) = tuned(tmp_path, page(), time_limit=1e-9).choices
+    assert (choice.value, choice.at_edge) == (None, False)
+
+
+TABLE = """\
+title: Small
+protocol: {kind: single-pass, metric: mistake_rate, runs: 2}
+settings: {width: 0.25, budget: 20}
+datasets: {breast-cancer: , spirals: }
+learners: {RBP: , OGD: {step: {value: 0.3, inferred: not known}}}
+tune:
+  step: {values: [2, 0.2]}
+  subset: {value: 0.05, inferred: not told}
+  at_least: 80
+  runs: 2
+"""
+
+
+def asked(folder: Path, *words: str) -> Any:
+    arguments = [str(folder / "small.yaml"), "-j", "1", "--results", str(folder / "runs"), *words]
+    return CliRunner().invoke(command, arguments)
+
+
+def test_choices_are_written_as_settings_that_the_table_reads(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    done = asked(tmp_path)
+    assert done.exit_code == 0, done.output
+    path = tmp_path / "runs" / "small.tuned.yaml"
+    assert str(path) in done.stdout
+    name = str(tmp_path / "small.yaml")
+    before, after = find(name), find(name, tuned=path)
+    assert before.settings["spirals", "OGD"]["step"].source == "inferred"
+    step = after.settings["spirals", "OGD"]["step"]
+    assert step.source == "tuned"
+    assert step.value in (2, 0.2)
+    assert step.reason.startswith("best of 2 of 2 values on 500 rows")
+    assert "step" not in after.settings["spirals", "RBP"]
+    assert (tmp_path / "runs" / "small.tune.jsonl").exists()
+
+
+def test_the_file_tells_all_that_was_tried_and_how(tmp_path: Path) -> None:
+    from okbench.papers.yamlfile import read_yaml
+
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    asked(tmp_path, "--datasets", "spirals", "--trials", "1", "--subset", "0.02")
+    record = read_yaml(tmp_path / "runs" / "small.tuned.yaml").plain()
+    assert (record["search"]["subset"], record["search"]["runs"]) == (0.02, 1)
+    assert record["search"]["inferred"] == {}
+    assert record["search"]["ties"] == "the largest of equals"
+    tried = record["tried"]["spirals"]["OGD"]
+    assert (tried["rows"], tried["seed"], tried["learner"]) == (200, APART, "OGD/1")
+    assert set(tried["mistakes a row"]) == {"2", "0.2"}
+    assert record["versions"]["numpy"] == np.__version__
+
+
+def test_choices_of_other_cells_stay_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    asked(tmp_path, "--datasets", "spirals")
+    asked(tmp_path, "--datasets", "breast-cancer")
+    tuned_now = find(str(tmp_path / "small.yaml"), tuned=tmp_path / "runs" / "small.tuned.yaml")
+    assert {
+        tuned_now.settings[name, "OGD"]["step"].source for name in ("spirals", "breast-cancer")
+    } == {"tuned"}
+
+
+def test_a_file_of_another_table_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    other = tmp_path / "other.yaml"
+    other.write_text("table: other\ncells: {}\n", encoding="utf-8")
+    refused = asked(tmp_path, "--to", str(other))
+    assert isinstance(refused.exception, ConfigError)
+    assert other.read_text(encoding="utf-8") == "table: other\ncells: {}\n"
+
+
+def test_a_share_or_a_count_out_of_range_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    for words in (["--subset", "0"], ["--subset", "1.5"], ["--trials", "0"]):
+        assert isinstance(asked(tmp_path, *words).exception, UsageError), words

@@ -1,0 +1,338 @@
+"""Small rows, small tables, and learners that behave or misbehave in one known way."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from okbench.datasets.nouns import Dataset
+from okbench.learners.contract import Diverged, Draws, Problem
+from okbench.papers.nouns import DatasetRow, LearnerColumn, Protocol, Setting, Table, Value
+from okbench.trials.nouns import Trial
+
+
+@cache
+def load(name: str, variant: str = "") -> Dataset:
+    """Rows by name: sparse ones, with text labels, of three classes, with targets, in two parts."""
+    draw = np.random.default_rng(7)
+    rows = int(variant or 600)
+    X = draw.normal(size=(rows, 4))
+    sign = np.where(X @ [1.0, -2.0, 0.5, 0.0] + 0.3 * draw.normal(size=rows) > 0, 1, -1)
+    binary = Dataset(name, X, sign, "binary", (-1, 1), f"print-{name}-{rows}")
+    orders = np.array([draw.permutation(rows) for _ in range(2)])
+    made: dict[str, Mapping[str, Any]] = {
+        "blobs": {},
+        "bumps": {"y": np.where(X[:, 0] * X[:, 1] > 0, 1, -1)},
+        "words": {"y": np.where(sign > 0, "yes", "no"), "classes": ("no", "yes")},
+        "sparse": {"X": sp.csr_array(X * (np.abs(X) > 1))},
+        "three": {"y": np.argmax(X[:, :3], axis=1), "task": "multiclass", "classes": (0, 1, 2)},
+        "line": {"y": X @ [1.0, 2.0, 3.0, 4.0], "task": "regression", "classes": ()},
+        "split": {"n_train": 2 * rows // 3},
+        "ordered": {"orders": orders},
+    }
+    fields = {field: getattr(binary, field) for field in binary.__dataclass_fields__}
+    return Dataset(**{**fields, **made[name]})
+
+
+def table(
+    learners: Mapping[str, str],
+    datasets: tuple[str, ...] = ("blobs",),
+    kind: Any = "single-pass",
+    runs: int = 2,
+    settings: Mapping[tuple[str, str], Mapping[str, Value]] | None = None,
+    **more: Any,
+) -> Table:
+    """A table over these learners (label → class below)."""
+    rows = [name.partition(":") for name in datasets]
+    regression = all(load(name).task == "regression" for name, _, _ in rows)
+    metric: Any = more.pop("metric", "rmse" if regression else "mistake_rate")
+    protocol = Protocol(kind, metric, runs, more.pop("orders", "seeded"), more.pop("block", 0))
+    told = {
+        cell: {name: Setting(value, where="tables.yaml:7") for name, value in given.items()}
+        for cell, given in (settings or {}).items()
+    }
+    return Table(
+        name="made/small",
+        title="a small table",
+        paper="made",
+        protocol=protocol,
+        datasets=tuple(DatasetRow(name, variant) for name, _, variant in rows),
+        learners=tuple(
+            LearnerColumn(label, f"trial_material:{cls}", where="tables.yaml:3")
+            for label, cls in learners.items()
+        ),
+        settings=told,
+        where="tables.yaml:1",
+        **more,
+    )
+
+
+def trial(learner: str = "Linear", dataset: str = "blobs", **changes: Any) -> Trial:
+    """A trial, without a plan."""
+    name, _, variant = dataset.partition(":")
+    fields: dict[str, Any] = {
+        "dataset": name,
+        "variant": variant,
+        "fingerprint": load(name, variant).fingerprint,
+        "learner": f"trial_material:{learner}",
+        "learner_version": 1,
+        "settings": (),
+        "protocol": "single-pass",
+        "metric": "mistake_rate",
+        "repetition": 0,
+    }
+    return Trial(**{**fields, **changes})
+
+
+class Linear:
+    """A perceptron, or least-squares steps: a stranger's learner with the two verbs alone."""
+
+    version = 3
+
+    def __init__(self, step: float = 0.5) -> None:
+        self.step = step
+        self.w: Any = None
+        self.labels: list[Any] = []
+
+    def learn(self, X: Any, y: Any) -> Any:
+        return np.array([self._one(row, label) for row, label in zip(_dense(X), y, strict=True)])
+
+    def predict(self, X: Any) -> Any:
+        scores = _dense(X) @ (np.zeros(X.shape[1]) if self.w is None else self.w)
+        return np.where(scores >= 0, 1, -1)
+
+    def _one(self, row: Any, label: Any) -> Any:
+        if self.w is None:
+            self.w = np.zeros(len(row))
+        guess = 1 if row @ self.w >= 0 else -1
+        if guess != label:
+            self.w += self.step * label * row
+        return guess
+
+
+class Threaded(Linear):
+    """The same, said to be compiled."""
+
+    compiled = True
+
+
+class Drawn:
+    """Told the problem, given draws: its mistakes depend on both; it counts its supports."""
+
+    tasks = ("binary",)
+
+    def __init__(self, budget: int = 10, width: float | None = None) -> None:
+        self.budget, self.width = budget, width
+        self.support_size = 0
+
+    def begin(self, problem: Problem, draws: Draws) -> Drawn:
+        assert problem.n_rows
+        self.w = draws.normals(1, problem.n_features)[0]
+        self.classes = np.asarray(problem.classes)
+        return self
+
+    def learn(self, X: Any, y: Any) -> Any:
+        self.support_size = min(self.budget, self.support_size + len(y))
+        return self.predict(X)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes[(_dense(X) @ self.w >= 0).astype(int)]
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * len(self.w)
+
+
+class CompiledDrawn(Drawn):
+    compiled = True
+
+
+class Seeded:
+    """Guesses, from a seed it takes as a setting."""
+
+    def __init__(self, sharpness: int = 1, seed: int = 0) -> None:
+        self.draw = np.random.default_rng(seed)
+
+    def learn(self, X: Any, y: Any) -> Any:
+        return np.where(self.draw.random(len(y)) < 0.5, 1, -1)
+
+    predict = learn
+
+
+class Squares:
+    """Least mean squares; `step` may be too large for its own good."""
+
+    tasks = ("regression",)
+
+    def __init__(self, step: float = 0.05) -> None:
+        self.step = step
+        self.w: Any = None
+
+    def learn(self, X: Any, y: Any) -> Any:
+        guesses = []
+        self.w = np.zeros(X.shape[1]) if self.w is None else self.w
+        for row, target in zip(X, y, strict=True):
+            guesses.append(row @ self.w)
+            self.w = self.w + self.step * (target - guesses[-1]) * row
+        return np.array(guesses)
+
+    def predict(self, X: Any) -> Any:
+        return X @ self.w
+
+
+class RowByRow:
+    """Meets row `at` (counted from 0) as its subclass says."""
+
+    def __init__(self, at: int = 400) -> None:
+        self.at, self.met = at, 0
+
+    def learn(self, X: Any, y: Any) -> Any:
+        guesses = np.ones(len(y), dtype=np.asarray(y).dtype)
+        if self.met <= self.at < self.met + len(y):
+            guesses = self.meet(guesses, self.at - self.met)
+        self.met += len(y)
+        return guesses
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Any:
+        return np.ones(len(X), dtype=int)
+
+
+class Raises(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        raise ZeroDivisionError("the budget is spent")
+
+
+class TooShort(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        return guesses[1:]
+
+
+class Complex(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        return guesses * 1j
+
+
+class Ragged(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        return [[1], [1, 2]]
+
+
+class NotANumber(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        guesses = guesses.astype(float)
+        guesses[place] = np.nan
+        return guesses
+
+
+class Says(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        raise Diverged(place, "the norm is infinite")
+
+
+class OutOfMemory(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        raise MemoryError("no room for 8 PB")
+
+
+class Dies(RowByRow):
+    """Ends its process when it meets the row, but not while it is merely warmed up."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        os._exit(7)
+
+
+class Writes(RowByRow):
+    """Writes the labels it is given over."""
+
+    def learn(self, X: Any, y: Any) -> Any:
+        y[:], X[:] = 1, 0
+        return np.ones(len(y), dtype=int)
+
+
+class Refuses:
+    """A learner whose constructor does not like its settings."""
+
+    def __init__(self, budget: int = 0) -> None:
+        raise ValueError("budget is 1 or more")
+
+    learn = predict = None
+
+
+class Sleeps:
+    """Takes its time over every row."""
+
+    def __init__(self, seconds: float = 0.002) -> None:
+        self.seconds = seconds
+
+    def learn(self, X: Any, y: Any) -> Any:
+        time.sleep(self.seconds * len(y))
+        return np.ones(len(y), dtype=int)
+
+    def predict(self, X: Any) -> Any:
+        return np.ones(len(X), dtype=int)
+
+
+class SleepsInThreads(Sleeps):
+    compiled = True
+
+
+class Hoards:
+    """Holds a megabyte more after every row, by its own account."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def learn(self, X: Any, y: Any) -> Any:
+        self.rows += len(y)
+        return np.ones(len(y), dtype=int)
+
+    predict = learn
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows * 1_000_000
+
+
+class Swells:
+    """Really holds more and more, and says nothing of it."""
+
+    def __init__(self) -> None:
+        self.held: list[Any] = []
+
+    def learn(self, X: Any, y: Any) -> Any:
+        self.held.append(np.ones(20_000 * len(y)))
+        return np.ones(len(y), dtype=int)
+
+    def predict(self, X: Any) -> Any:
+        return np.ones(len(X), dtype=int)
+
+
+class Picky:
+    """Every kind of setting."""
+
+    def __init__(
+        self,
+        budget: int,
+        width: float,
+        decay: float | None = None,
+        loss: str = "hinge",
+        flag: bool = False,
+        kernel: Any = np.exp,
+        *,
+        seed: int = 0,
+    ) -> None: ...
+
+    learn = predict = None
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
