@@ -1,0 +1,107 @@
+"""Results files by the names people give: a file, a folder of them, or a table."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from okbench.errors import StoreError, UsageError
+from okbench.trials.contents import Contents
+from okbench.trials.nouns import Outcome
+from okbench.trials.store import Store
+
+RUNS, BASELINES = Path("runs"), Path("results")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A baseline and the outcomes to hold against it."""
+
+    table: str
+    baseline: Path
+    new: Path
+
+
+def results_files(place: Path) -> dict[str, Path]:
+    """The results files at a place by the table they are of: the file, or all of a folder."""
+    if place.is_dir():
+        found = sorted(place.rglob("*.jsonl"))
+        return {path.relative_to(place).with_suffix("").as_posix(): path for path in found}
+    if place.is_file():
+        return {table_of(place): place}
+    raise UsageError(f"no results at {place}")
+
+
+def table_of(path: Path) -> str:
+    """The table a results file is of: as its header says, else by its place below runs/ or results/
+    (`runs/lsokl/table5.jsonl`), else its name.
+    """
+    blessed = read_file(path).blessed.get("table")
+    if blessed:
+        return str(blessed)
+    parts = path.absolute().with_suffix("").parts
+    for root in (RUNS.absolute(), BASELINES.absolute()):
+        if parts[: len(root.parts)] == root.parts:
+            return "/".join(parts[len(root.parts) :])
+    return path.stem
+
+
+def pairs(baseline: Path, new: Path | None) -> list[Pair]:
+    """What to check against what. A folder stands for every results file in it; outcomes are looked
+    for under the same name, in runs/ unless told.
+    """
+    if not baseline.exists():
+        named = Store.of(BASELINES, str(baseline)).path
+        if not named.is_file():
+            raise UsageError(
+                f"no baseline at {baseline}; make one with okbench bless TABLE --reason '…'"
+            )
+        baseline = named
+    files = results_files(baseline)
+    if not files:
+        raise UsageError(f"no results files in {baseline}")
+    place = RUNS if new is None else new
+    if len(files) > 1 and place.is_file():
+        raise UsageError(
+            f"{baseline} holds {len(files)} baselines; name a folder to check, not a file"
+        )
+    return [
+        Pair(table, path, place if place.is_file() else Store.of(place, table).path)
+        for table, path in files.items()
+    ]
+
+
+def read_file(path: Path, curves: bool = False) -> Contents:
+    """What a results file holds; it must be there."""
+    if not path.is_file():
+        raise UsageError(f"no results at {path}")
+    return Store(path).read(curves=curves)
+
+
+def read_all(places: Sequence[Path]) -> list[tuple[str, Outcome]]:
+    """Every outcome that stands at these places, with the name of its table."""
+    files = [item for place in places for item in results_files(place).items()]
+    return [
+        (table, outcome) for table, path in files for outcome in read_file(path).standing().values()
+    ]
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that its name always stands for a whole one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).chmod(0o644)
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,90 @@
+"""Numbers as they stand on paper: rounded here and nowhere else."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from okbench.papers.nouns import Metric
+
+if TYPE_CHECKING:
+    from okbench.reports.cells import Cell
+
+PERCENT = ("mistake_rate", "accuracy")
+METRIC_WORDS = {
+    "mistake_rate": "mistake rate in %",
+    "accuracy": "accuracy in %",
+    "mean_squared_loss": "mean squared loss",
+    "rmse": "root mean squared error",
+}
+ASCII = {"±": "+/-", "−": "-", "—": "--", "–": "-", "×": "x", "…": "...", "→": "->", "σ": "sigma"}
+_PRINTED_PLACES = re.compile(r"\d+(?:\.(\d+))?[^±\d]*(?:±\s*\d+(?:\.(\d+))?)?")
+
+
+def decimals(metric: Metric, mean: float) -> int:
+    """Two for rates; for losses the five significant digits a table prints, at most five."""
+    if metric in PERCENT:
+        return 2
+    size = _size(mean)
+    return max(0, 4 - max(size, -1)) if size >= -3 else 3 - size
+
+
+def mean_and_std(metric: Metric, mean: float, std: float | None) -> str:
+    """`29.48 ± 0.51`, or the mean alone when there is no deviation."""
+    places = decimals(metric, mean)
+    spread = "" if std is None else f" ± {_fixed(std, places)}"
+    return f"{_fixed(mean, places)}{spread}"
+
+
+def of_cell(cell: Cell, mean: float) -> str:
+    """A mean and its deviation to the places their metric has."""
+    return mean_and_std(cell.metric, mean, cell.std)
+
+
+def like_paper(cell: Cell, mean: float) -> str:
+    """The same, to the places the paper prints in that cell: `35.2 ± 0.9`."""
+    found = _PRINTED_PLACES.search(cell.printed.text) if cell.printed else None
+    if not found:
+        return of_cell(cell, mean)
+    of_mean, of_std = (len(part or "") for part in found.groups())
+    spread = "" if cell.std is None else f" ± {_fixed(cell.std, of_std or of_mean)}"
+    return f"{_fixed(mean, of_mean)}{spread}"
+
+
+def signed(metric: Metric, difference: float, mean: float) -> str:
+    """A difference to the places its mean is given to, with its sign."""
+    words = _fixed(abs(difference), decimals(metric, mean))
+    if not any(digit in "123456789" for digit in words):
+        return words
+    return f"{'+' if difference > 0 else '−'}{words}"
+
+
+def seconds(value: float) -> str:
+    """Three significant digits."""
+    return _fixed(value, max(0, 2 - _size(value)))
+
+
+def encodable(text: str, encoding: str | None) -> bool:
+    """Whether an encoding (UTF-8 when none is named) has every character of a text."""
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def in_ascii(text: str) -> str:
+    """The text with ASCII stand-ins for its signs."""
+    for sign, stand_in in ASCII.items():
+        text = text.replace(sign, stand_in)
+    return text.encode("ascii", "replace").decode("ascii")
+
+
+def _size(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _fixed(value: float, places: int) -> str:
+    outsized = abs(value) >= 1e9 or places > 9
+    return f"{value:.3e}" if outsized else f"{value:.{places}f}"

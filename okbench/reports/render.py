@@ -1,0 +1,171 @@
+"""A report as text: sheets for people, raw numbers for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from tabulate import SEPARATING_LINE, tabulate
+
+from okbench.errors import UsageError, did_you_mean
+from okbench.reports.cells import Cell
+from okbench.reports.numbers import encodable, in_ascii
+from okbench.reports.report import Report
+from okbench.reports.sheets import Entry, Sheet, sheets
+
+CSV_COLUMNS = (
+    "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+)  # fmt: skip
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "×": r"$\times$",
+    "σ": r"$\sigma$",
+    "…": r"\dots{}",
+}
+_MARKDOWN = {sign: f"\\{sign}" for sign in "\\|*_<`["}
+
+
+def render(report: Report, form: str, encoding: str | None = None) -> str:
+    """A report in one of FORMATS. `encoding` is that of where it will be written: ASCII stands in
+    for what it lacks. Rates are in percent; csv and json hold numbers as measured.
+    """
+    if form not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"no format '{form}' ({known}).{did_you_mean(form, FORMATS)}")
+    if form in _DATA:
+        text = _DATA[form](report)
+        return text if encodable(text, encoding) else in_ascii(text)
+    pages = sheets(report, like_paper=form == "latex")
+    text = "\n\n".join(map(_PAGES[form], pages))
+    if not encodable(text, encoding):
+        text = "\n\n".join(_PAGES[form](page.in_ascii()) for page in pages)
+    return text + "\n"
+
+
+def _terminal(sheet: Sheet) -> str:
+    rows: list[Any] = []
+    for group in sheet.groups:
+        rows += [SEPARATING_LINE] if rows else []
+        rows += [[f"* {e.text}" if e.best else e.text for e in row] for row in group]
+    return "\n".join([sheet.title, "", _tabulated(sheet, rows, "simple"), "", *sheet.notes])
+
+
+def _markdown(sheet: Sheet) -> str:
+    def spelled(entry: Entry) -> str:
+        words = _escaped(entry.text, _MARKDOWN)
+        return f"**{words}**" if entry.best else words
+
+    rows = [list(map(spelled, row)) for group in sheet.groups for row in group]
+    title = _escaped(sheet.title, _MARKDOWN)
+    notes = [f"- {_escaped(note, _MARKDOWN)}" for note in sheet.notes]
+    return "\n".join([f"### {title}", "", _tabulated(sheet, rows, "pipe"), "", *notes])
+
+
+def _tabulated(sheet: Sheet, rows: list[Any], form: str) -> str:
+    sides = ["left"] * sheet.words + ["right"] * (len(sheet.header) - sheet.words)
+    return tabulate(
+        rows, headers=sheet.header, tablefmt=form, colalign=sides, disable_numparse=True
+    )
+
+
+def _latex(sheet: Sheet) -> str:
+    """A table environment; the preamble needs the package booktabs. Best bold, runner-up italic."""
+
+    def spelled(entry: Entry) -> str:
+        words = _escaped(entry.text, _LATEX)
+        return (words, f"\\textbf{{{words}}}", f"\\textit{{{words}}}")[entry.place]
+
+    groups = [
+        "\n".join(" & ".join(map(spelled, row)) + r" \\" for row in group) for group in sheet.groups
+    ]
+    columns = "l" * sheet.words + "r" * (len(sheet.header) - sheet.words)
+    notes = " ".join(_escaped(note, _LATEX) for note in sheet.notes)
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{_escaped(sheet.title, _LATEX)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            " & ".join(_escaped(name, _LATEX) for name in sheet.header) + r" \\",
+            r"\midrule",
+            "\n\\midrule\n".join(groups),
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+            rf"\footnotesize {notes}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _escaped(text: str, signs: Mapping[str, str]) -> str:
+    return "".join(signs.get(character, character) for character in text)
+
+
+def _csv(report: Report) -> str:
+    """One row a cell."""
+    page = io.StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for cell in report.cells.values():
+        writer.writerow(
+            [
+                report.table,
+                cell.dataset,
+                cell.learner,
+                cell.metric,
+                *("" if number is None else number for number in (cell.mean, cell.std)),
+                cell.n,
+                "" if cell.seconds is None else cell.seconds,
+                cell.shortfall or "done",
+            ]
+        )
+    return page.getvalue()
+
+
+def _json(report: Report) -> str:
+    """Everything the report knows; non-ASCII characters are escaped."""
+    everything = {
+        "okbench": "report",
+        "schema": 1,
+        **{field.name: getattr(report, field.name) for field in fields(report)},
+        "blessed": [_json_cell(cell) for cell in report.blessed.values()],
+        "cells": [
+            {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
+            for key, cell in report.cells.items()
+        ],
+    }
+    return json.dumps(everything, indent=2, allow_nan=False) + "\n"
+
+
+def _json_cell(cell: Cell) -> dict[str, Any]:
+    return {
+        **vars(cell),
+        "n": cell.n,
+        "mean": cell.mean,
+        "std": cell.std,
+        "difference": cell.difference,
+        "status": cell.shortfall or "done",
+        "printed": asdict(cell.printed) if cell.printed else None,
+    }
+
+
+_PAGES: Mapping[str, Callable[[Sheet], str]] = {
+    "terminal": _terminal,
+    "md": _markdown,
+    "latex": _latex,
+}
+_DATA: Mapping[str, Callable[[Report], str]] = {"csv": _csv, "json": _json}
+FORMATS = (*_PAGES, *_DATA)

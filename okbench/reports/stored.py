@@ -1,0 +1,45 @@
+"""From a results folder to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from okbench.papers.nouns import Table
+from okbench.reports.cells import Cell, CellKey, cells
+from okbench.reports.report import Report, report
+from okbench.trials.environment import machine_line
+from okbench.trials.options import Options
+from okbench.trials.recall import recall
+from okbench.trials.store import Store
+
+BASELINES = Path("results")
+
+
+def stored(
+    table: Table, results: Path, options: Options, baselines: Path | None = BASELINES
+) -> Report:
+    """The report of a table from what a results folder holds of it, beside its baseline if there
+    is one.
+    """
+    contents = Store.of(results, table.name).read(curves=False)
+    outcomes = contents.standing()
+    expected = recall(table, outcomes.values(), options)
+    counted = {id_ for ids in expected.values() for id_ in ids}
+    machines = {hash_: machine_line(record) for hash_, record in contents.environments.items()}
+    return report(
+        table,
+        outcomes,
+        expected,
+        machines,
+        blessed=_blessed(table, baselines, options) if baselines else None,
+        disputed=sum(id_ in counted for id_ in contents.disputed()),
+    )
+
+
+def _blessed(table: Table, baselines: Path, options: Options) -> dict[CellKey, Cell]:
+    contents = Store.of(baselines, table.name).read(curves=False)
+    if contents.blessed.get("table") != table.name:
+        return {}
+    outcomes = contents.standing()
+    found = cells(table, outcomes, recall(table, outcomes.values(), options))
+    return {(cell.dataset, cell.learner): cell for cell in found}

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from okbench.papers.nouns import (
+    DatasetRow,
+    LearnerColumn,
+    Metric,
+    PrintedCell,
+    Protocol,
+    Table,
+)
+from okbench.reports.cells import cells
+from okbench.reports.report import report
+from okbench.trials.nouns import Outcome, Status, Trial
+
+
+def table(metric: Metric = "mistake_rate", **more: object) -> Table:
+    return Table(
+        name="ours/table1",
+        title="Ours",
+        paper="",
+        protocol=Protocol("single-pass", metric, runs=3),
+        datasets=(DatasetRow("rows"),),
+        learners=(LearnerColumn("A", "A"), LearnerColumn("B", "B")),
+        settings={},
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def outcome(
+    repetition: int,
+    total: float | None,
+    *,
+    status: Status = "done",
+    rows: int = 200,
+    seconds: float | None = 1.0,
+    timed: bool = False,
+    environment: str = "e1",
+) -> Outcome:
+    trial = Trial("rows", "", "f", "A", 1, (), "single-pass", "mistake_rate", repetition=repetition)
+    return Outcome(
+        trial, status, rows, total, seconds, timed=timed, environment=environment
+    )  # fmt: skip
+
+
+def measured(*found: Outcome, metric: Metric = "mistake_rate", ids: int = 3):  # type: ignore[no-untyped-def]
+    stored = {str(one.trial.repetition): one for one in found}
+    return cells(table(metric), stored, {("rows", "A"): [str(r) for r in range(ids)]})[0]
+
+
+def test_a_mistake_rate_is_mistakes_in_a_hundred_rows() -> None:
+    cell = measured(outcome(0, 20), outcome(1, 30), outcome(2, 25))
+    assert cell.values == (10.0, 15.0, 12.5)
+    assert (cell.n, cell.expected, cell.mean) == (3, 3, 12.5)
+    assert cell.std == 2.5  # normalised by n - 1
+    assert cell.complete
+    assert cell.shortfall == ""
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("accuracy", 90.0), ("mean_squared_loss", 0.1), ("rmse", math.sqrt(0.1))],
+)
+def test_the_other_metrics_have_their_own_value(metric: Metric, value: float) -> None:
+    assert measured(outcome(0, 20), metric=metric).values == (value,)
+
+
+def test_one_trial_has_no_deviation() -> None:
+    assert measured(outcome(0, 20), ids=1).std is None
+
+
+def test_trials_that_did_not_end_well_are_counted_and_not_averaged() -> None:
+    cell = measured(
+        outcome(0, 20), outcome(1, 190, status="timeout"), outcome(2, None, status="failed")
+    )
+    assert cell.values == (10.0,)
+    assert cell.statuses == {"timeout": 1, "failed": 1}
+    assert cell.shortfall == "1/3, failed 1, timeout 1"
+    assert not cell.complete
+
+
+def test_a_sum_that_is_no_number_counts_as_diverged() -> None:
+    cell = measured(outcome(0, math.inf), ids=1)
+    assert (cell.values, cell.statuses) == ((), {"diverged": 1})
+
+
+def test_outcomes_that_no_cell_expects_are_not_averaged_in() -> None:
+    stored = {"0": outcome(0, 20), "of another version": outcome(1, 200)}
+    done = report(table(), stored, {("rows", "A"): ["0", "1", "2"]})
+    assert done.cells["rows", "A"].values == (10.0,)
+    assert done.others == 1
+
+
+def test_a_cell_without_outcomes_is_missing_and_never_zero() -> None:
+    cell = cells(table(), {}, {})[1]
+    assert (cell.mean, cell.seconds, cell.n, cell.expected) == (None, None, 0, 3)
+    assert cell.shortfall == "missing"
+
+
+def test_a_cell_the_paper_leaves_out_is_not_called_missing() -> None:
+    assert cells(table(left_out=frozenset({("rows", "B")})), {}, {})[1].shortfall == "not run"
+
+
+def test_seconds_measured_alone_are_preferred() -> None:
+    cell = measured(
+        outcome(0, 1, seconds=9.0),
+        outcome(1, 1, seconds=2.0, timed=True, environment="e2"),
+        outcome(2, 1, seconds=4.0, timed=True, environment="e2"),
+    )
+    assert (cell.seconds, cell.timed, cell.environments) == (3.0, True, ("e2",))
+    assert cell.n == 3
+
+
+def test_seconds_are_of_done_trials_alone() -> None:
+    cell = measured(outcome(0, 1, seconds=2.0), outcome(1, 1, status="timeout", seconds=60.0))
+    assert (cell.seconds, cell.timed) == (2.0, False)
+
+
+def test_the_difference_is_ours_minus_the_paper_s() -> None:
+    printed = {("rows", "A"): PrintedCell("rows", "A", mean=11.0)}
+    first, second = cells(table(printed=printed), {"0": outcome(0, 20)}, {("rows", "A"): ["0"]})
+    assert first.difference == -1.0
+    assert second.difference is None
+
+
+def test_machines_are_those_behind_the_seconds() -> None:
+    stored = {"0": outcome(0, 1), "1": outcome(1, 1, environment="e9")}
+    expected = {("rows", "A"): ["0"], ("rows", "B"): ["1"]}
+    assert report(table(), stored, expected, {"e1": "one"}).machines == ("not recorded", "one")
