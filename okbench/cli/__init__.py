@@ -1,0 +1,63 @@
+"""The door: each command parses, calls one function of a room, and prints.
+
+Results go to stdout; progress and messages go to stderr. Nothing heavy is imported at the top of
+these modules, so that `okbench --help` and `okbench list` answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from okbench import __version__
+from okbench.cli.doctor import doctor
+from okbench.cli.fetch import fetch
+from okbench.cli.learner import check_learner
+from okbench.cli.listing import list_group
+from okbench.cli.own import add
+from okbench.cli.report import report
+from okbench.cli.run import run
+from okbench.errors import OkbenchError
+
+EPILOG = """\b
+  okbench run demo                      a table on embedded data, no download
+  okbench run table5 --dry-run          what the table would take
+  okbench report table5 --format md     the table again, beside what the paper prints
+  okbench check-learner mine:MyLearner  does my learner keep the contract?
+"""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="okbench %(version)s")
+def okbench() -> None:
+    """Reproduce the tables of five papers on large-scale online kernel learning."""
+
+
+for command in (list_group, fetch, add, run, report, check_learner, doctor):
+    okbench.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run a command; whatever a person can act on ends in one message and an exit code."""
+    sys.path.append(str(Path.cwd()))  # where a stranger's learner most often is
+    try:
+        code = okbench.main(prog_name="okbench", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except OkbenchError as error:
+        click.echo(f"Error: {error}", err=True)
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        code = 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; nobody is left to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 128 + signal.SIGPIPE
+    sys.exit(code)

@@ -1,0 +1,98 @@
+"""Option values that know their names: completed by the shell, corrected when misspelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class Name(click.ParamType[Any]):
+    """A name from a list that is only read when it is needed."""
+
+    def __init__(self, name: str, known: Callable[[], Iterable[str]]) -> None:
+        self.name = name
+        self._known = known
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        folded = incomplete.casefold()
+        return [CompletionItem(n) for n in self._known() if n.casefold().startswith(folded)]
+
+
+class Names(Name):
+    """Several names, separated by commas; the room they are for refuses those it does not know."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        names = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not names:
+            self.fail("name one or more, separated by commas", param, ctx)
+        return names
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        items = super().shell_complete(ctx, param, last)
+        return [CompletionItem(f"{before}{comma}{item.value}") for item in items]
+
+
+def _tables() -> Iterable[str]:
+    from okbench.papers.tables import names
+
+    return dict.fromkeys(name for card in names() for name in (card.name, card.short) if name)
+
+
+def _datasets() -> Iterable[str]:
+    from okbench.datasets.registry import names
+
+    return names()
+
+
+def _learners() -> Iterable[str]:
+    from okbench.learners.registry import catalogue
+
+    return catalogue()
+
+
+TABLE = Name("table", _tables)
+SOURCES = Name("name", lambda: [*_datasets(), *_tables()])
+DATASETS = Names("names", _datasets)
+LEARNER = Name("learner", _learners)
+LEARNERS = Names("names", _learners)
+WORDS = Names("names", lambda: ())
+
+
+class Quantity(click.ParamType[float]):
+    """A number with a unit, such as 2G or 30m."""
+
+    def __init__(self, name: str, units: dict[str, int], example: str) -> None:
+        self.name = name
+        self._units = units
+        self._example = example
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, float):
+            return value
+        written = value.strip().lower()
+        unit = written[-1:] if written[-1:] in self._units else ""
+        try:
+            amount = float(written.removesuffix(unit)) * self._units.get(unit, 1)
+        except ValueError:
+            amount = 0.0
+        if not 0 < amount < float("inf"):
+            self.fail(f"'{value}' is not a {self.name}; write {self._example}", param, ctx)
+        return amount
+
+
+SIZE = Quantity("size", {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}, "512M or 2G")
+TIME = Quantity("time", {"s": 1, "m": 60, "h": 3600, "d": 86400}, "90s, 30m or 2h")

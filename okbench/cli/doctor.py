@@ -1,0 +1,125 @@
+"""okbench doctor: is this machine fit to run?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from okbench.errors import OkbenchError
+
+Finding = tuple[bool, str]
+GIGABYTE = 2**30
+
+
+@click.command()
+def doctor() -> None:
+    """Look at this machine, the configs and the folders, and say what is wrong."""
+    findings = [_examined(name, check) for name, check in CHECKS.items()]
+    width = max(map(len, CHECKS))
+    for name, (well, what) in zip(CHECKS, findings, strict=True):
+        click.echo(f"{'ok' if well else 'BAD':<4} {name:<{width}}  {what}")
+    bad = sum(not well for well, _ in findings)
+    if bad:
+        raise OkbenchError(f"{bad} of {len(findings)} things need attention")
+
+
+def _examined(name: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except Exception as error:
+        return False, f"{type(error).__name__}: {error}"
+
+
+def _machine() -> Finding:
+    from okbench.trials.environment import here, machine_line
+
+    return True, machine_line(here())
+
+
+def _threads() -> Finding:
+    from okbench.trials.environment import here
+
+    threads = here()["blas"]["threads"]
+    return threads == 1, f"linear algebra runs on {threads} thread(s); trials want 1"
+
+
+def _load() -> Finding:
+    busy, cores = os.getloadavg()[0], os.cpu_count() or 1
+    told = f"{busy:.1f} busy of {cores} cores"
+    return busy < cores, told if busy < cores else f"{told}: seconds measured now mean little"
+
+
+def _compiler() -> Finding:
+    import numba
+
+    from okbench import learners
+    from okbench.jit import cache_folder
+
+    place = cache_folder(Path(learners.__path__[0]) / "compiled")
+    kept = _writable(place)
+    advice = "" if kept else ": compiled loops are not kept; set NUMBA_CACHE_DIR to a folder"
+    return kept, f"numba {numba.__version__}, cache in {place}{advice}"
+
+
+def _tables() -> Finding:
+    from okbench.papers.tables import find, names
+
+    cards = names()
+    for card in cards:
+        find(card.name)
+    return bool(cards), f"{len(cards)} tables read"
+
+
+def _learners() -> Finding:
+    from okbench.learners.registry import catalogue
+
+    for entry in catalogue().values():
+        entry.load()
+    return bool(catalogue()), f"{len(catalogue())} learners load"
+
+
+def _data() -> Finding:
+    from okbench.datasets.cache import data_folder
+
+    folder = data_folder()
+    free = shutil.disk_usage(_existing(folder)).free
+    well = _writable(folder)
+    return well, f"{folder}, {free / GIGABYTE:.0f} GB free" + ("" if well else ": not writable")
+
+
+def _results() -> Finding:
+    folder = Path("runs")
+    well = _writable(folder)
+    return well, f"{folder.absolute()}" + ("" if well else ": not writable; use --results")
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made there, or in the nearest folder above that exists."""
+    try:
+        with tempfile.TemporaryFile(dir=_existing(folder.absolute())):
+            return True
+    except OSError:
+        return False
+
+
+CHECKS: dict[str, Callable[[], Finding]] = {
+    "machine": _machine,
+    "threads": _threads,
+    "load": _load,
+    "compiler": _compiler,
+    "tables": _tables,
+    "learners": _learners,
+    "data": _data,
+    "results": _results,
+}

@@ -1,0 +1,27 @@
+"""okbench check-learner: does a learner keep the contract?"""
+
+from __future__ import annotations
+
+import click
+
+from okbench.cli.choices import LEARNER
+from okbench.errors import OkbenchError
+
+
+@click.command("check-learner")
+@click.argument("learner", type=LEARNER)
+def check_learner(learner: str) -> None:
+    """Put LEARNER, a name or module:Class, through the checks every learner here passes."""
+    from collections import Counter
+
+    from okbench.learners.checks import run_checks
+
+    results = run_checks(learner)
+    width = max(len(result.name) for result in results)
+    for result in results:
+        reason = f"  {result.reason}" if result.reason else ""
+        click.echo(f"{result.status:<8} {result.name:<{width}}{reason}".rstrip())
+    counts = Counter(result.status for result in results)
+    click.echo(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    if counts["failed"]:
+        raise OkbenchError(f"{learner} does not keep the contract")

@@ -1,0 +1,72 @@
+"""okbench report: a table again, from what was measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from okbench.cli.choices import DATASETS, LEARNERS, TABLE
+from okbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from okbench.papers.nouns import Table
+    from okbench.trials.options import Options
+
+FORMATS = ("terminal", "md", "csv", "json", "latex")
+RESULTS = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder of measured outcomes.",
+)
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="terminal",
+    show_default=True,
+    help="How the table is printed.",
+)
+
+
+@click.command()
+@click.argument("table", type=TABLE)
+@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
+@click.option("--learners", type=LEARNERS, help="These learners only.")
+@click.option("--trials", type=int, help="This many row orders, not the table's own number.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
+@RESULTS
+@FORMAT
+def report(
+    table: str,
+    datasets: tuple[str, ...] | None,
+    learners: tuple[str, ...] | None,
+    trials: int | None,
+    seed: int,
+    results: Path,
+    form: str,
+) -> None:
+    """Print TABLE from what was measured, beside what the paper prints. Runs nothing."""
+    from okbench.papers.tables import find
+    from okbench.trials.options import Options
+    from okbench.trials.store import Store
+
+    found = find(table)
+    path = Store.of(results, found.name).path
+    if not path.exists():
+        raise UsageError(f"nothing is measured yet: no {path}  (okbench run {table})")
+    options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
+    print_table(found, options, results, form)
+
+
+def print_table(table: Table, options: Options, results: Path, form: str) -> None:
+    """The table as stored, on stdout."""
+    from okbench.reports.render import render
+    from okbench.reports.stored import stored
+
+    text = render(stored(table, results, options), form, sys.stdout.encoding)
+    click.echo(text, nl=False)

@@ -1,0 +1,178 @@
+"""okbench run: the trials of a table, then the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from okbench.cli.choices import DATASETS, LEARNERS, SIZE, TABLE, TIME
+from okbench.cli.own import READING_NAMES, own_file, reading_options
+from okbench.cli.report import FORMAT, RESULTS, print_table
+from okbench.errors import DataError, OkbenchError, UsageError
+
+if TYPE_CHECKING:
+    from okbench.papers.nouns import Table
+    from okbench.trials.estimate import Missing, Summary
+    from okbench.trials.options import Options
+    from okbench.trials.plan import Load
+    from okbench.trials.run import Tally
+
+EPILOG = """\b
+  okbench run demo
+  okbench run table5 --datasets german,a9a --learners FOGD,NOGD --trials 5
+  okbench run table5 --dry-run
+  okbench run table5 --timing
+  okbench run --data rows.csv --target y
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table", type=TABLE, required=False)
+@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
+@click.option("--learners", type=LEARNERS, help="These learners only.")
+@click.option("--trials", type=int, help="This many row orders, not the table's own number.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
+@click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
+@click.option("--backend", default="", help="threads, processes, or a joblib backend.")
+@click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
+@click.option("--memory", type=SIZE, help="Ends a trial whose model holds more, as 512M or 2G.")
+@click.option("--timing", is_flag=True, help="Measure seconds: one trial at a time.")
+@click.option("--retry", type=DATASETS, help="Run these endings again: failed, timeout, …")
+@click.option("--again", is_flag=True, help="Run everything again.")
+@click.option("--fetch", "fetching", is_flag=True, help="Fetch datasets that are not here.")
+@click.option("--dry-run", is_flag=True, help="Tell what would run, and run nothing.")
+@RESULTS
+@FORMAT
+@reading_options
+def run(
+    table: str | None, results: Path, form: str, dry_run: bool, fetching: bool, **asked: Any
+) -> None:
+    """Run the trials of TABLE that are not done yet, then print it.
+
+    Each outcome is stored as its trial ends, so a run that is cut short goes on where it stopped.
+    With --data every learner runs on rows of your own.
+    """
+    from okbench.trials.estimate import dry_run as tell_plan
+    from okbench.trials.run import run
+    from okbench.trials.store import Store
+
+    reading = {name: asked.pop(name) for name in READING_NAMES}
+    found, load, missing = _source(table, **reading)
+    options = _options(**asked)
+    store = Store.of(results, found.name)
+    if dry_run:
+        _tell_plan(tell_plan(found, load, missing, store, options), options)
+        return
+    if fetching:
+        _fetch(found, options)
+    with _progress() as watch:
+        tally = run(found, load, missing, store, options, watch)
+    print_table(found, options, results, form)
+    _tell_endings(found, tally)
+
+
+def _source(
+    table: str | None, data: Path | None, in_order: bool, **told: Any
+) -> tuple[Table, Load, Missing]:
+    """A table and its rows: a paper's, or a person's own."""
+    from okbench import datasets
+    from okbench.papers.tables import find
+
+    if (table is None) == (data is None):
+        raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
+    if table is not None:
+        return find(table), datasets.load, datasets.missing
+    assert data is not None
+    file = own_file(data, **told)
+    found = file.table(in_order)
+    for note in file.notes:
+        click.echo(note, err=True)
+    return found, file, lambda name, variant: None
+
+
+def _options(
+    jobs: int | None, time_limit: float | None, memory: float | None, retry: Any, **rest: Any
+) -> Options:
+    import math
+    import os
+
+    from okbench.trials.options import Options
+
+    return Options(
+        jobs=(os.cpu_count() or 1) if jobs is None else jobs,
+        time_limit=time_limit or math.inf,
+        memory_limit=memory or math.inf,
+        retry=frozenset(retry or ()),
+        **rest,
+    )
+
+
+def _fetch(table: Table, options: Options) -> None:
+    """Fetch what the run needs and is not here; what fails is told by the run itself."""
+    from okbench import datasets
+    from okbench.datasets.fetch import fetch
+    from okbench.trials.plan import chosen_cells
+
+    rows = dict.fromkeys(row for row, _ in chosen_cells(table, options))
+    absent = [row.name for row in rows if datasets.missing(row.name, row.variant)]
+    for result in fetch(absent) if absent else ():
+        if not result.ok:
+            click.echo(f"{result.file}: {result.state}: {result.message}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Tally], None]]:
+    """A bar on stderr that counts ended trials; silent when nobody is looking."""
+    from tqdm import tqdm
+
+    with tqdm(disable=None, unit=" trials", dynamic_ncols=True) as bar:
+
+        def watch(tally: Tally) -> None:
+            bar.total = tally.total
+            bar.set_postfix(dict(tally.endings), refresh=False)
+            bar.update(tally.endings.total() - bar.n)
+
+        yield watch
+
+
+def _tell_endings(table: Table, tally: Tally) -> None:
+    """What a person should know besides the table, on stderr; the exit code says it too."""
+    if tally.recovered:
+        click.echo(tally.recovered, err=True)
+    for outcome in tally.failures[:5]:
+        click.echo(f"{outcome.status}: {outcome.reason}", err=True)
+    if tally.missing:
+        raise DataError("not run: " + "; ".join(tally.missing.values()))
+    if tally.failures:
+        count = len(tally.failures)
+        raise OkbenchError(
+            f"{count} of {tally.total} trials failed or diverged"
+            f"  (okbench run {table.name} --retry failed,diverged)"
+        )
+
+
+def _tell_plan(summary: Summary, options: Options) -> None:
+    click.echo(
+        f"{summary.table}: {summary.total} trials, {summary.done} done, {summary.to_run} to run"
+    )
+    if summary.measured:
+        rest = summary.to_run - summary.measured
+        unknown = f", {rest} more never measured" if rest else ""
+        click.echo(
+            f"  about {_spoken(summary.seconds)} with {options.jobs} at a time and "
+            f"{summary.bytes / 1e6:.0f} MB, from earlier outcomes{unknown}"
+        )
+    elif summary.to_run:
+        click.echo("  nothing like it was measured here yet, so no time can be told")
+    for said in summary.missing.values():
+        click.echo(f"  missing: {said}")
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

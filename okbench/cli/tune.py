@@ -1,0 +1,112 @@
+"""okbench tune: choose the settings that a paper does not give, as the paper did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from okbench.cli.choices import DATASETS, LEARNERS, TABLE, TIME
+from okbench.cli.report import RESULTS
+from okbench.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from okbench.papers.nouns import Search
+    from okbench.trials.options import Options
+    from okbench.trials.tune import Choice
+
+EPILOG = """\b
+  okbench tune table5 --datasets a9a,w7a
+  okbench tune table5 --datasets german --learners FOGD --trials 5
+  okbench run table5 --settings runs/lsokl/table5.tuned.yaml
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table", type=TABLE)
+@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
+@click.option("--learners", type=LEARNERS, help="These learners only.")
+@click.option("--subset", type=float, help="Share of the rows to search on, not the table's own.")
+@click.option("--trials", type=int, help="Row orders a value, not the table's own number.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
+@click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
+@click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File the choices go to; TABLE.tuned.yaml in the results if not told.",
+)
+@RESULTS
+def tune(
+    table: str,
+    subset: float | None,
+    trials: int | None,
+    to: Path | None,
+    results: Path,
+    **asked: Any,
+) -> None:
+    """Try every value of the range that TABLE's paper searched, and write down the best.
+
+    Only what neither the paper nor its authors' files give is searched for, unless both a dataset
+    and a learner are named. Everything tried is stored; a search that is cut short goes on.
+    """
+    from okbench import datasets
+    from okbench.cli.run import _progress
+    from okbench.papers.tables import find
+    from okbench.trials import tuned_file
+    from okbench.trials.environment import here
+    from okbench.trials.store import Store
+    from okbench.trials.tune import tune as search_through
+
+    found = find(table)
+    if found.search is None:
+        raise UsageError(f"{found.name} does not say how to tune; give it a 'tune:' block")
+    search = _search(found.search, subset, trials)
+    found = replace(found, search=search)
+    grid = find(table, sweep=search.sweep)
+    store = Store.of(results, f"{found.name}.tune")
+    options = _options(**asked)
+    with _progress() as watch:
+        tuning = search_through(found, grid, datasets.load, datasets.missing, store, options, watch)
+    path = to or results / f"{found.name}.tuned.yaml"
+    tuned_file.write(path, found, tuning.choices, search, here())
+    for choice in tuning.choices:
+        click.echo(_told(choice, search))
+    click.echo(f"{path}  (okbench run {table} --settings {path})")
+    if tuning.tally.missing:
+        raise DataError("not tuned: " + "; ".join(tuning.tally.missing.values()))
+
+
+def _options(jobs: int | None, time_limit: float | None, **rest: Any) -> Options:
+    import math
+    import os
+
+    from okbench.trials.options import Options
+
+    jobs = (os.cpu_count() or 1) if jobs is None else jobs
+    return Options(jobs=jobs, time_limit=time_limit or math.inf, **rest)
+
+
+def _search(search: Search, subset: float | None, trials: int | None) -> Search:
+    """The table's search with what was asked for in its place."""
+    if subset is not None and not 0 < subset <= 1:
+        raise UsageError(f"subset: a share above 0 and at most 1, not {subset:g}")
+    if trials is not None and trials < 1:
+        raise UsageError(f"trials: at least 1, not {trials}")
+    asked = {"subset": subset, "runs": trials}
+    told = {name: value for name, value in asked.items() if value is not None}
+    reasons = {name: why for name, why in search.reasons.items() if name not in told}
+    return replace(search, reasons=reasons, **told)  # type: ignore[arg-type]
+
+
+def _told(choice: Choice, search: Search) -> str:
+    """One line: what was chosen, and what every value came to."""
+    costs = ", ".join(
+        f"{each.value:g}: " + ("not done" if each.cost is None else f"{each.cost:.4g}")
+        for each in choice.tries
+    )
+    chosen = "none" if choice.value is None else f"{choice.value:g}"
+    edge = " (edge of the range)" if choice.at_edge else ""
+    return f"{choice.dataset}  {choice.learner}  {search.sweep.name} {chosen}{edge}  [{costs}]"

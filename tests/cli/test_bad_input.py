@@ -1,0 +1,69 @@
+"""Whatever is asked wrongly ends in one message and the documented exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Okbench
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("run", "tabel5"), 2, "Did you mean 'table5'"),
+        (("run", "demo", "--datasets", "spiral"), 2, "Did you mean 'spirals'"),
+        (("run", "demo", "--learners", "FOGDD"), 2, "Did you mean 'FOGD'"),
+        (("run", "demo", "--jobs", "0"), 2, "jobs: at least 1"),
+        (("run", "demo", "--trials", "0"), 2, "trials: at least 1"),
+        (("run", "demo", "--seed", "-1"), 2, "seed: 0 or more"),
+        (("run", "demo", "--jobs", "two"), 2, "'two' is not a valid integer"),
+        (("run", "demo", "--time-limit", "soon"), 2, "write 90s, 30m or 2h"),
+        (("run", "demo", "--memory", "-2G"), 2, "write 512M or 2G"),
+        (("run", "demo", "--retry", "fialed"), 2, "Did you mean 'failed'"),
+        (("run", "demo", "--backend", "threds"), 2, "threds"),
+        (("run", "table5", "--datasets", "a9a"), 3, "okbench fetch a9a"),
+        (("report", "demo", "--format", "pdf"), 2, "'pdf' is not one of"),
+        (("rnu", "demo"), 2, "run"),
+        (("check-learner", "FOGDD"), 2, "Did you mean 'FOGD'"),
+        (("check-learner", "nowhere:Nothing"), 2, "nowhere"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(
+    okbench: Okbench, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    said = okbench(*arguments)
+    assert said.code == code
+    assert told in said.err
+    assert said.err.count("Error") == 1
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_a_results_file_of_someone_else_is_left_alone(okbench: Okbench, tiny: str) -> None:
+    Path("runs").mkdir()
+    Path("runs/tiny.jsonl").write_text("dear diary\n", encoding="utf-8")
+    said = okbench("run", tiny)
+    assert said.code == 4
+    assert "runs/tiny.jsonl:1" in said.err
+    assert Path("runs/tiny.jsonl").read_text(encoding="utf-8") == "dear diary\n"
+
+
+def test_a_file_where_the_results_folder_should_be(okbench: Okbench, tiny: str) -> None:
+    Path("runs").write_text("", encoding="utf-8")
+    said = okbench("run", tiny)
+    assert said.code == 4
+    assert "--results" in said.err
+
+
+def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
+    okbench: Okbench, tmp_path: Path, tiny: str
+) -> None:
+    path = tmp_path / tiny
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("step: 2e-3", "step: slow"), encoding="utf-8"
+    )
+    said = okbench("run", tiny)
+    assert said.code == 2
+    assert "tiny.yaml:6" in said.err
+    assert "step" in said.err

@@ -1,0 +1,68 @@
+"""okbench list and --help: quick, complete, and readable by programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import Okbench
+
+from okbench.learners.registry import catalogue
+
+HEAVY = {"numpy", "scipy", "pandas", "numba", "sklearn", "joblib", "matplotlib", "requests"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["run", "--help"], ["list", "learners"]]
+)
+def test_answering_loads_nothing_heavy(arguments: list[str]) -> None:
+    script = (
+        "import sys\n"
+        f"sys.argv = ['okbench', *{arguments!r}]\n"
+        "from okbench.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code\n"
+        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert ended.stderr.strip() == "[]"
+
+
+def test_list_names_every_learner(okbench: Okbench) -> None:
+    said = okbench("list", "learners", "--format", "json")
+    assert [row["name"] for row in json.loads(said.out)] == list(catalogue())
+
+
+def test_list_names_tables_datasets_and_learners(okbench: Okbench) -> None:
+    said = okbench("list")
+    for name in ("demo", "lsokl/table5", "cod-rna", "checkerboard", "Forgetron"):
+        assert name in said.out
+
+
+def test_version_is_told(okbench: Okbench) -> None:
+    from okbench import __version__
+
+    assert okbench("--version").out.strip() == f"okbench {__version__}"
+
+
+def test_names_are_completed(okbench: Okbench) -> None:
+    from okbench.cli import choices
+
+    def completed(kind: choices.Name, typed: str) -> list[str]:
+        return [item.value for item in kind.shell_complete(None, None, typed)]  # type: ignore[arg-type]
+
+    assert "table5" in completed(choices.TABLE, "tab")
+    assert completed(choices.LEARNER, "fog") == ["FOGD"]
+    assert completed(choices.LEARNERS, "RBP,fog") == ["RBP,FOGD"]
+    assert completed(choices.DATASETS, "cod") == ["cod-rna"]
+
+
+def test_doctor_examines_this_machine(okbench: Okbench) -> None:
+    said = okbench("doctor")
+    for name in ("machine", "threads", "compiler", "tables", "learners", "data", "results"):
+        assert name in said.out
+    assert ("BAD" in said.out) == (said.code == 1)

@@ -1,0 +1,108 @@
+"""okbench run and okbench report, from the outside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from conftest import Okbench
+
+
+def test_run_prints_the_table_on_stdout_and_nothing_else_there(okbench: Okbench, tiny: str) -> None:
+    said = okbench("run", tiny, "--jobs", "1")
+    assert said.code == 0, said.err
+    assert said.out.startswith("tiny: A tiny table (mistake rate in %)")
+    assert "RBP" in said.out
+    assert "breast-cancer" in said.out
+    assert said.err == ""
+
+
+def test_running_again_runs_nothing_and_prints_the_same_table(okbench: Okbench, tiny: str) -> None:
+    first = okbench("run", tiny, "--jobs", "1")
+    lines = Path("runs/tiny.jsonl").read_bytes()
+    again = okbench("run", tiny, "--jobs", "1")
+    assert again.out == first.out
+    assert Path("runs/tiny.jsonl").read_bytes() == lines
+
+
+def test_any_number_of_jobs_gives_the_same_mistakes(okbench: Okbench, tiny: str) -> None:
+    def means(results: str, *more: str) -> list[str]:
+        okbench("run", tiny, "--results", results, *more)
+        said = okbench("report", tiny, "--results", results, "--format", "csv")
+        return [row["mean"] + row["std"] for row in csv.DictReader(io.StringIO(said.out))]
+
+    alone = means("alone", "--jobs", "1")
+    assert means("pair", "--jobs", "2") == alone
+    assert means("processes", "--jobs", "2", "--backend", "processes") == alone
+    assert all(alone)
+
+
+def test_report_says_how_many_trials_stand_behind_a_cell(okbench: Okbench, tiny: str) -> None:
+    okbench("run", tiny, "--trials", "2", "--jobs", "1")
+    assert "(2/3)" in okbench("report", tiny).out
+
+
+def test_report_csv_has_a_row_for_each_cell(okbench: Okbench, tiny: str) -> None:
+    okbench("run", tiny, "--jobs", "1")
+    said = okbench("report", tiny, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(said.out)))
+    assert [(row["dataset"], row["learner"], row["n"]) for row in rows] == [
+        ("breast-cancer", "RBP", "3"),
+        ("breast-cancer", "FOGD", "3"),
+    ]
+    assert set(rows[0]) == {
+        "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+    }  # fmt: skip
+
+
+def test_report_before_any_run_names_the_command(okbench: Okbench, tiny: str) -> None:
+    said = okbench("report", tiny)
+    assert said.code == 2
+    assert "okbench run tiny.yaml" in said.err
+
+
+def test_dry_run_counts_and_runs_nothing(okbench: Okbench, tiny: str) -> None:
+    said = okbench("run", tiny, "--dry-run")
+    assert said.code == 0
+    assert "6 trials, 0 done, 6 to run" in said.out
+    assert not Path("runs").exists()
+
+
+def test_dry_run_estimates_from_earlier_outcomes(okbench: Okbench, tiny: str) -> None:
+    okbench("run", tiny, "--trials", "1", "--jobs", "1")
+    said = okbench("run", tiny, "--dry-run", "--jobs", "1")
+    assert "6 trials, 2 done, 4 to run" in said.out
+    assert "from earlier outcomes" in said.out
+
+
+def test_timing_marks_the_outcomes_as_measured_alone(okbench: Okbench, tiny: str) -> None:
+    assert okbench("run", tiny, "--timing").code == 0
+    said = okbench("report", tiny, "--format", "json")
+    cells = json.loads(said.out)["cells"]
+    assert all(cell["timed"] for cell in cells)
+
+
+def test_a_learner_that_fails_is_told_and_the_others_are_printed(
+    okbench: Okbench, tmp_path: Path
+) -> None:
+    (tmp_path / "shaky_learner.py").write_text(
+        "class Shaky:\n"
+        "    def learn(self, X, y):\n        raise RuntimeError('no luck today')\n"
+        "    def predict(self, X):\n        return None\n",
+        encoding="utf-8",
+    )
+    config = (tmp_path / "tiny.yaml").as_posix()
+    Path(config).write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "learners:\n  RBP: {learner: RBP}\n  Shaky: {learner: 'shaky_learner:Shaky'}\n"
+        "datasets: {breast-cancer: {}}\n",
+        encoding="utf-8",
+    )
+    said = okbench("run", config, "--jobs", "1")
+    assert said.code == 1
+    assert "no luck today" in said.err
+    assert "--retry failed" in said.err
+    assert "RBP" in said.out
+    assert "Traceback" not in said.err
