@@ -20,8 +20,11 @@ from okbench.cli.fetch import fetch
 from okbench.cli.learner import check_learner
 from okbench.cli.listing import list_group
 from okbench.cli.own import add
+from okbench.cli.plot import plot
+from okbench.cli.replay import record, replay
 from okbench.cli.report import report
 from okbench.cli.run import run
+from okbench.cli.tune import tune
 from okbench.errors import OkbenchError
 
 EPILOG = """\b
@@ -38,7 +41,19 @@ def okbench() -> None:
     """Reproduce the tables of five papers on large-scale online kernel learning."""
 
 
-for command in (list_group, fetch, add, run, report, check_learner, doctor):
+for command in (
+    list_group,
+    fetch,
+    add,
+    tune,
+    run,
+    report,
+    plot,
+    replay,
+    record,
+    check_learner,
+    doctor,
+):
     okbench.add_command(command)
 
 

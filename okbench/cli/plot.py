@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
-from okbench.cli.report import RESULTS
+from okbench.cli.report import RESULTS, SETTINGS
 from okbench.errors import StoreError, UsageError
 
 EPILOG = """\b
@@ -28,8 +28,7 @@ EPILOG = """\b
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder the drawing goes to; that of the results if not told.",
 )
-@click.option("--settings", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-              help="Settings chosen by okbench tune.")  # fmt: skip
+@SETTINGS
 def plot(
     figure: str,
     datasets: tuple[str, ...] | None,

@@ -31,6 +31,11 @@ FORMAT = click.option(
     show_default=True,
     help="How the table is printed.",
 )
+SETTINGS = click.option(
+    "--settings",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Settings chosen by okbench tune, instead of those beside the table.",
+)
 
 
 @click.command()
@@ -39,6 +44,13 @@ FORMAT = click.option(
 @click.option("--learners", type=LEARNERS, help="These learners only.")
 @click.option("--trials", type=int, help="This many row orders, not the table's own number.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
+@click.option(
+    "--explain",
+    nargs=2,
+    metavar="LEARNER DATASET",
+    help="The trials behind one cell, and the command that repeats them.",
+)
+@SETTINGS
 @RESULTS
 @FORMAT
 def report(
@@ -47,6 +59,8 @@ def report(
     learners: tuple[str, ...] | None,
     trials: int | None,
     seed: int,
+    explain: tuple[str, str] | None,
+    settings: Path | None,
     results: Path,
     form: str,
 ) -> None:
@@ -55,18 +69,24 @@ def report(
     from okbench.trials.options import Options
     from okbench.trials.store import Store
 
-    found = find(table)
-    path = Store.of(results, found.name).path
+    found = find(table, tuned=settings)
+    path = Store.of(results, found.trials_of).path
     if not path.exists():
         raise UsageError(f"nothing is measured yet: no {path}  (okbench run {table})")
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
+    if explain:
+        from okbench.reports.explain import explain as explained
+        from okbench.reports.render import written
+
+        text = explained(found, *explain, results, options)
+        click.echo(written(text, sys.stdout.encoding), nl=False)
+        return
     print_table(found, options, results, form)
 
 
 def print_table(table: Table, options: Options, results: Path, form: str) -> None:
-    """The table as stored, on stdout."""
-    from okbench.reports.render import render
-    from okbench.reports.stored import stored
+    """The table or figure as stored, on stdout."""
+    from okbench.reports.pages import stored_text
 
-    text = render(stored(table, results, options), form, sys.stdout.encoding)
+    text = stored_text(table, results, options, form, sys.stdout.encoding)
     click.echo(text, nl=False)

@@ -11,7 +11,7 @@ import click
 
 from okbench.cli.choices import DATASETS, LEARNERS, SIZE, TABLE, TIME
 from okbench.cli.own import READING_NAMES, own_file, reading_options
-from okbench.cli.report import FORMAT, RESULTS, print_table
+from okbench.cli.report import FORMAT, RESULTS, SETTINGS, print_table
 from okbench.errors import DataError, OkbenchError, UsageError
 
 if TYPE_CHECKING:
@@ -45,11 +45,18 @@ EPILOG = """\b
 @click.option("--again", is_flag=True, help="Run everything again.")
 @click.option("--fetch", "fetching", is_flag=True, help="Fetch datasets that are not here.")
 @click.option("--dry-run", is_flag=True, help="Tell what would run, and run nothing.")
+@SETTINGS
 @RESULTS
 @FORMAT
 @reading_options
 def run(
-    table: str | None, results: Path, form: str, dry_run: bool, fetching: bool, **asked: Any
+    table: str | None,
+    settings: Path | None,
+    results: Path,
+    form: str,
+    dry_run: bool,
+    fetching: bool,
+    **asked: Any,
 ) -> None:
     """Run the trials of TABLE that are not done yet, then print it.
 
@@ -57,26 +64,31 @@ def run(
     With --data every learner runs on rows of your own.
     """
     from okbench.trials.estimate import dry_run as tell_plan
+    from okbench.trials.registered import registered
     from okbench.trials.run import run
     from okbench.trials.store import Store
 
     reading = {name: asked.pop(name) for name in READING_NAMES}
-    found, load, missing = _source(table, **reading)
+    page, load, missing = _source(table, settings, **reading)
+    # a table of orders is a matter of seconds, and of the learners there are
+    orders = page.kind == "complexity"
+    found = registered(page)[0] if orders else page
+    asked["timing"] = asked["timing"] or orders
     options = _options(**asked)
-    store = Store.of(results, found.name)
+    store = Store.of(results, found.trials_of)
     if dry_run:
         _tell_plan(tell_plan(found, load, missing, store, options), options)
         return
     if fetching:
         _fetch(found, options)
-    with _progress() as watch:
+    with progress() as watch:
         tally = run(found, load, missing, store, options, watch)
-    print_table(found, options, results, form)
+    print_table(page, options, results, form)
     _tell_endings(found, tally)
 
 
 def _source(
-    table: str | None, data: Path | None, in_order: bool, **told: Any
+    table: str | None, settings: Path | None, data: Path | None, in_order: bool, **told: Any
 ) -> tuple[Table, Load, Missing]:
     """A table and its rows: a paper's, or a person's own."""
     from okbench import datasets
@@ -85,7 +97,7 @@ def _source(
     if (table is None) == (data is None):
         raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
     if table is not None:
-        return find(table), datasets.load, datasets.missing
+        return find(table, tuned=settings), datasets.load, datasets.missing
     assert data is not None
     file = own_file(data, **told)
     found = file.table(in_order)
@@ -125,7 +137,7 @@ def _fetch(table: Table, options: Options) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Tally], None]]:
+def progress() -> Iterator[Callable[[Tally], None]]:
     """A bar on stderr that counts ended trials; silent when nobody is looking."""
     from tqdm import tqdm
 

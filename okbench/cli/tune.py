@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,12 @@ import click
 
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE, TIME
 from okbench.cli.report import RESULTS
-from okbench.errors import DataError, UsageError
+from okbench.errors import DataError, OkbenchError, UsageError
 
 if TYPE_CHECKING:
     from okbench.papers.nouns import Search
     from okbench.trials.options import Options
-    from okbench.trials.tune import Choice
+    from okbench.trials.tune import Choice, Tuning
 
 EPILOG = """\b
   okbench tune table5 --datasets a9a,w7a
@@ -33,6 +34,7 @@ EPILOG = """\b
 @click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
 @click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
 @click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
+@click.option("--retry", type=DATASETS, help="Run these endings again: failed, timeout, …")
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -53,7 +55,7 @@ def tune(
     and a learner are named. Everything tried is stored; a search that is cut short goes on.
     """
     from okbench import datasets
-    from okbench.cli.run import _progress
+    from okbench.cli.run import progress
     from okbench.papers.tables import find
     from okbench.trials import tuned_file
     from okbench.trials.environment import here
@@ -68,25 +70,43 @@ def tune(
     grid = find(table, sweep=search.sweep)
     store = Store.of(results, f"{found.name}.tune")
     options = _options(**asked)
-    with _progress() as watch:
+    with progress() as watch:
         tuning = search_through(found, grid, datasets.load, datasets.missing, store, options, watch)
     path = to or results / f"{found.name}.tuned.yaml"
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
         click.echo(_told(choice, search))
     click.echo(f"{path}  (okbench run {table} --settings {path})")
+    _tell_endings(table, tuning)
+
+
+def _tell_endings(table: str, tuning: Tuning) -> None:
+    """What a person should know besides the choices, on stderr; the exit code says it too."""
+    # that a large step diverges is no news
+    wrong = [outcome for outcome in tuning.tally.failures if outcome.status == "failed"]
+    for outcome in wrong[:5]:
+        click.echo(f"{outcome.status}: {outcome.reason}", err=True)
     if tuning.tally.missing:
         raise DataError("not tuned: " + "; ".join(tuning.tally.missing.values()))
+    failed = sum(each.endings.get("failed", 0) for c in tuning.choices for each in c.tries)
+    if failed:
+        raise OkbenchError(
+            f"{failed} trials failed, and the values they tried do not count"
+            f"  (okbench tune {table} --retry failed)"
+        )
 
 
-def _options(jobs: int | None, time_limit: float | None, **rest: Any) -> Options:
+def _options(
+    jobs: int | None, time_limit: float | None, retry: Sequence[str] | None, **rest: Any
+) -> Options:
     import math
     import os
 
     from okbench.trials.options import Options
 
     jobs = (os.cpu_count() or 1) if jobs is None else jobs
-    return Options(jobs=jobs, time_limit=time_limit or math.inf, **rest)
+    endings: Any = frozenset(retry or ())
+    return Options(jobs=jobs, time_limit=time_limit or math.inf, retry=endings, **rest)
 
 
 def _search(search: Search, subset: float | None, trials: int | None) -> Search:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.errors import StoreError, UsageError
+from okbench.papers.tables import names
 from okbench.trials.contents import Contents
 from okbench.trials.nouns import Outcome
 from okbench.trials.store import Store
@@ -28,7 +28,7 @@ class Pair:
 def results_files(place: Path) -> dict[str, Path]:
     """The results files at a place by the table they are of: the file, or all of a folder."""
     if place.is_dir():
-        found = sorted(place.rglob("*.jsonl"))
+        found = sorted(p for p in place.rglob("*.jsonl") if not p.name.endswith(".tune.jsonl"))
         return {path.relative_to(place).with_suffix("").as_posix(): path for path in found}
     if place.is_file():
         return {table_of(place): place}
@@ -36,17 +36,15 @@ def results_files(place: Path) -> dict[str, Path]:
 
 
 def table_of(path: Path) -> str:
-    """The table a results file is of: as its header says, else by its place below runs/ or results/
-    (`runs/lsokl/table5.jsonl`), else its name.
+    """The table a results file is of: as its header says, else the one its place is named after
+    (`…/lsokl/table5.jsonl`), else its name.
     """
     blessed = read_file(path).blessed.get("table")
     if blessed:
         return str(blessed)
-    parts = path.absolute().with_suffix("").parts
-    for root in (RUNS.absolute(), BASELINES.absolute()):
-        if parts[: len(root.parts)] == root.parts:
-            return "/".join(parts[len(root.parts) :])
-    return path.stem
+    folder, name = path.absolute().parent.name, path.stem
+    known = {card.name for card in names()}
+    return f"{folder}/{name}" if f"{folder}/{name}" in known else name
 
 
 def pairs(baseline: Path, new: Path | None) -> list[Pair]:
@@ -81,12 +79,13 @@ def read_file(path: Path, curves: bool = False) -> Contents:
     return Store(path).read(curves=curves)
 
 
-def read_all(places: Sequence[Path]) -> list[tuple[str, Outcome]]:
-    """Every outcome that stands at these places, with the name of its table."""
-    files = [item for place in places for item in results_files(place).items()]
-    return [
-        (table, outcome) for table, path in files for outcome in read_file(path).standing().values()
-    ]
+def outcomes_at(place: Path) -> dict[str, Outcome]:
+    """Every outcome that stands at a place, by its trial's id."""
+    return {
+        id_: outcome
+        for path in results_files(place).values()
+        for id_, outcome in read_file(path).standing().items()
+    }
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from okbench.papers.nouns import Table
 from okbench.reports.cells import Cell, CellKey, cells
+from okbench.reports.files import BASELINES
 from okbench.reports.report import Report, report
 from okbench.trials.environment import machine_line
 from okbench.trials.options import Options
+from okbench.trials.plan import narrowed
 from okbench.trials.recall import recall
 from okbench.trials.store import Store
-
-BASELINES = Path("results")
 
 
 def stored(
@@ -21,13 +22,15 @@ def stored(
     """The report of a table from what a results folder holds of it, beside its baseline if there
     is one.
     """
-    contents = Store.of(results, table.name).read(curves=False)
+    contents = Store.of(results, table.trials_of).read(curves=False)
     outcomes = contents.standing()
-    expected = recall(table, outcomes.values(), options)
+    everything = replace(options, datasets=None, learners=None)
+    expected = recall(table, outcomes.values(), everything)
+    expected |= recall(table, outcomes.values(), options)
     counted = {id_ for ids in expected.values() for id_ in ids}
     machines = {hash_: machine_line(record) for hash_, record in contents.environments.items()}
     return report(
-        table,
+        narrowed(table, options),
         outcomes,
         expected,
         machines,
@@ -37,8 +40,8 @@ def stored(
 
 
 def _blessed(table: Table, baselines: Path, options: Options) -> dict[CellKey, Cell]:
-    contents = Store.of(baselines, table.name).read(curves=False)
-    if contents.blessed.get("table") != table.name:
+    contents = Store.of(baselines, table.trials_of).read(curves=False)
+    if contents.blessed.get("table") != table.trials_of:
         return {}
     outcomes = contents.standing()
     found = cells(table, outcomes, recall(table, outcomes.values(), options))

@@ -85,7 +85,9 @@ def _blas() -> dict[str, Any]:
 
     use_one_thread()
     pools: list[dict[str, Any]] = threadpool_info()
-    found = next((pool for pool in pools if pool["user_api"] == "blas"), {})
+    blas = [pool for pool in pools if pool["user_api"] == "blas"]
+    # SciPy may bring a second one; which of them is listed first changes from run to run.
+    found = next((pool for pool in blas if "numpy" in pool["filepath"]), next(iter(blas), {}))
     return {
         "name": found.get("internal_api", "unknown BLAS"),
         "version": found.get("version") or "",

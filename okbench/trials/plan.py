@@ -74,6 +74,17 @@ def chosen_cells(table: Table, options: Options) -> list[Cell]:
     ]
 
 
+def narrowed(table: Table, options: Options) -> Table:
+    """The table with the rows and columns asked for, and no others."""
+    cells = chosen_cells(table, options)
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    return replace(
+        table,
+        datasets=tuple(row for row in table.datasets if row in rows or options.datasets is None),
+        learners=tuple(c for c in table.learners if c in columns or options.learners is None),
+    )
+
+
 def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Options) -> list[Trial]:
     """The trials still to run, given what is known: only what was interrupted is tried again
     unasked. `known` comes from `Store.outcomes`, of timed outcomes alone when timing."""

@@ -69,7 +69,8 @@ class _Ledger:
     marks: list[tuple[int, int | None, float]] = field(default_factory=list)
 
     def total(self, rows: int, task: str) -> float:
-        total = float(self.errors[:rows].sum())
+        with np.errstate(over="ignore"):  # squares that outgrew the numbers add up to infinity
+            total = float(self.errors[:rows].sum())
         return total if task == "regression" else int(total)
 
     def curve(self, task: str) -> Curve:

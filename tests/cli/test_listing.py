@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Okbench
 
 from okbench.learners.registry import catalogue
+from tests.cli.conftest import Okbench
 
 HEAVY = {"numpy", "scipy", "pandas", "numba", "sklearn", "joblib", "matplotlib", "requests"}
 

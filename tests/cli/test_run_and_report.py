@@ -7,7 +7,7 @@ import io
 import json
 from pathlib import Path
 
-from conftest import Okbench
+from tests.cli.conftest import Okbench
 
 
 def test_run_prints_the_table_on_stdout_and_nothing_else_there(okbench: Okbench, tiny: str) -> None:
@@ -106,3 +106,11 @@ def test_a_learner_that_fails_is_told_and_the_others_are_printed(
     assert "--retry failed" in said.err
     assert "RBP" in said.out
     assert "Traceback" not in said.err
+
+
+def test_only_the_rows_and_columns_asked_for_are_printed(okbench: Okbench, tiny: str) -> None:
+    okbench("run", tiny, "--jobs", "1")
+    said = okbench("report", tiny, "--learners", "FOGD")
+    assert "FOGD" in said.out
+    assert "RBP" not in said.out
+    assert "other" not in said.out

@@ -1,0 +1,59 @@
+"""okbench fetch, from the outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Okbench
+from tests.shared import SHARED
+
+
+def test_nothing_named_is_refused(okbench: Okbench) -> None:
+    assert okbench("fetch").code == 2
+
+
+def test_a_misspelled_name_is_corrected(okbench: Okbench) -> None:
+    said = okbench("fetch", "cod-rnaa")
+    assert said.code == 2
+    assert "Did you mean 'cod-rna'" in said.err
+
+
+def test_wrong_bytes_are_told_with_both_hashes(okbench: Okbench, tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror" / "cadata"
+    mirror.mkdir(parents=True)
+    (mirror / "cadata").write_text("1 1:2\n", encoding="utf-8")
+    said = okbench("fetch", "cadata", "--mirror", str(mirror.parent))
+    assert said.code == 3
+    assert "failed" in said.out
+    assert "expected" in said.out
+    assert "Traceback" not in said.err
+
+
+def test_a_set_behind_a_login_tells_the_steps(okbench: Okbench) -> None:
+    said = okbench("fetch", "KDDCUP08", "--mirror", ".")
+    assert said.code == 3
+    assert "1. " in said.err
+    assert "registration" in said.err
+
+
+@pytest.mark.shared("fetching a table's datasets and running one of them")
+def test_a_table_s_datasets_come_from_a_mirror_and_run(okbench: Okbench) -> None:
+    said = okbench("fetch", "german", "housing", "--mirror", str(SHARED / "data"))
+    assert said.code == 0, said.out + said.err
+    assert "checksum" in said.out
+    ran = okbench("run", "table5", "--datasets", "german", "--learners", "Perceptron", "-j", "1")
+    assert ran.code == 0, ran.err
+    assert "35.22 ± 0.90" in ran.out
+
+
+@pytest.mark.shared("an offline bundle")
+def test_a_bundle_is_a_mirror_for_another_machine(
+    okbench: Okbench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    okbench("fetch", "housing", "--mirror", str(SHARED / "data"), "--to", "bundle")
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "elsewhere"))
+    said = okbench("fetch", "housing", "--mirror", "bundle")
+    assert said.code == 0, said.out + said.err
+    assert okbench("fetch", "housing", "--verify").code == 0

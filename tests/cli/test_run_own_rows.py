@@ -1,0 +1,73 @@
+"""A person's own rows, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Okbench
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Two columns of numbers, one of words, and a target that follows from them."""
+    chance = random.Random(0)
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "b", "colour", "y"])
+        for _ in range(60):
+            a, b = chance.random(), chance.random()
+            writer.writerow([a, b, chance.choice(["red", "blue"]), "yes" if a > b else "no"])
+    return path
+
+
+def test_every_learner_runs_on_the_rows_and_guesses_are_told(okbench: Okbench, rows: Path) -> None:
+    said = okbench("run", "--data", rows.name, "--target", "y", "--trials", "2", "--jobs", "1")
+    assert said.code == 0, said.err
+    assert "task: binary" in said.err
+    for learner in ("FOGD", "NOGD", "OGD", "RBP"):
+        assert learner in said.out
+    assert Path("runs/own/rows.csv.jsonl").is_file()
+
+
+def test_rows_in_the_file_s_order_are_met_once(okbench: Okbench, rows: Path) -> None:
+    said = okbench(
+        "run", "--data", rows.name, "--target", "y", "--in-order", "--scale", "unit",
+        "--learners", "RBP", "--format", "csv",
+    )  # fmt: skip
+    (cell,) = csv.DictReader(io.StringIO(said.out))
+    assert (cell["n"], cell["status"]) == ("1", "done")
+
+
+def test_a_scale_that_would_look_ahead_is_refused(okbench: Okbench, rows: Path) -> None:
+    said = okbench("run", "--data", rows.name, "--target", "y", "--scale", "unit")
+    assert said.code == 2
+    assert "--in-order" in said.err
+
+
+def test_a_table_and_rows_of_one_s_own_exclude_each_other(okbench: Okbench, rows: Path) -> None:
+    assert okbench("run").code == 2
+    assert okbench("run", "demo", "--data", rows.name).code == 2
+
+
+def test_a_target_that_is_no_column_is_told(okbench: Okbench, rows: Path) -> None:
+    said = okbench("run", "--data", rows.name, "--target", "colur")
+    assert said.code in (2, 3)
+    assert "Did you mean 'colour'" in said.err
+
+
+def test_added_rows_can_be_used_in_a_table_and_shown(okbench: Okbench, rows: Path) -> None:
+    assert okbench("add", rows.name, "--name", "mine", "--target", "y").code == 0
+    Path("own.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "learners: {RBP: {learner: RBP}}\ndatasets: {mine: {}}\n",
+        encoding="utf-8",
+    )
+    said = okbench("run", "own.yaml", "--jobs", "1")
+    assert said.code == 0, said.err
+    assert "mine" in okbench("list", "datasets").out
