@@ -6,7 +6,6 @@ import bz2
 import gzip
 import json
 import lzma
-import os
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,9 @@ from okbench.datasets.cache import path_of, record_of, status
 from okbench.datasets.fetch import by_hand_steps, fetch, verify
 from okbench.errors import FetchError
 from tests.datasets.fetch_world import ROWS, World, sha256
+from tests.shared import SHARED
 
 RIGHT = sha256(ROWS)
-SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 
 
 def mirror_with(world: World, name: str, content: bytes) -> Path:
@@ -258,13 +257,10 @@ def test_a_file_that_shrank_counts_as_gone(world: World) -> None:
     assert world.fetch().state == "fetched"
 
 
-@pytest.mark.skipif(
-    not SHARED.is_dir() and os.environ.get("CI") != "true",
-    reason="the mirror's 25 sets not checked: ../shared is not here",
-)
+@pytest.mark.shared("the mirror's 25 sets")
 def test_every_set_of_the_shared_mirror_is_fetched_and_checked(world: World) -> None:
-    results = fetch(registry.names(), mirror=SHARED)
-    held = {path.name for path in SHARED.rglob("*") if path.is_file()}
+    results = fetch(registry.names(), mirror=SHARED / "data")
+    held = {path.name for path in (SHARED / "data").rglob("*") if path.is_file()}
     taken = {result.path.name for result in results if result.path}
     unused = {"README.md", "manifest.yaml", "sources.yaml"} | {
         f"{name}Data.mat" for name in ("Air", "Device", "Energy", "Har", "Movement")

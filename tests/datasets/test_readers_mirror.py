@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -18,15 +17,12 @@ from okbench.datasets.nouns import Dataset
 from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.specs import FileSpec
 from okbench.errors import DataError
+from tests.shared import SHARED
 
-SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared"))
 MIRROR = SHARED / "data"
 LARGE = frozenset({"KDDCUP99"})  # half a minute; its counts are read in the test of its own
 
-pytestmark = pytest.mark.skipif(
-    not MIRROR.is_dir() and os.environ.get("CI") != "true",
-    reason="readers against the mirror's files not checked: ../shared is not here",
-)
+pytestmark = pytest.mark.shared("readers against the mirror's files")
 
 
 def held(file: FileSpec) -> Path | None:

@@ -16,12 +16,9 @@ from okbench.datasets import registry
 from okbench.datasets.entries import read_shelf
 from okbench.datasets.specs import FORMATS
 from okbench.errors import ConfigError, UsageError
+from tests.shared import SHARED
 
-SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared"))
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir() and os.environ.get("CI") != "true",
-    reason="datasets.yaml against the papers and the manifest not checked: ../shared is not here",
-)
+needs_shared = pytest.mark.shared("datasets.yaml against the papers and the manifest")
 
 PAPER_SETS = (
     *("german", "spambase", "w7a", "w8a", "a9a", "KDDCUP08", "KDDCUP99", "ijcnn1", "cod-rna"),

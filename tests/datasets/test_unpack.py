@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import hashlib
 import lzma
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from hypothesis import strategies as st
 from okbench.datasets.unpack import limit, measure, open_unpacked, packing
 from okbench.datasets.unpack_z import CompressError, open_z
 from okbench.errors import FetchError
+from tests.shared import SHARED
 
-SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 TEXT = b"".join(b"%d 1:%d\n" % (row % 2, row * row) for row in range(3000))
 
 
@@ -153,11 +152,8 @@ def test_a_z_file_with_impossible_codes_is_refused(tmp_path: Path) -> None:
         file.read()
 
 
-@pytest.mark.skipif(
-    not SHARED.is_dir() and os.environ.get("CI") != "true",
-    reason="UCI's own .Z file not checked: ../shared is not here",
-)
+@pytest.mark.shared("UCI's own .Z file")
 def test_a_published_z_file_has_its_published_hash() -> None:
-    got = measure(SHARED / "shuttle" / "shuttle.trn.Z", 2_000_000)
+    got = measure(SHARED / "data" / "shuttle" / "shuttle.trn.Z", 2_000_000)
     expected = "87b24ee9fb5137e1d417659cf905d84d0e15342bbaa60770f1ae83da1a38200a"
     assert got.content_sha256 == expected

@@ -7,7 +7,6 @@ draws nothing. The paper's cells of one decimal are partly rounded and partly tr
 from __future__ import annotations
 
 import math
-import os
 import re
 from functools import cache
 
@@ -27,9 +26,10 @@ from okbench.trials.attempt import attempt
 from okbench.trials.options import Options
 from okbench.trials.plan import trials_by_cell
 from okbench.trials.protocol import Limits
-from tests.learners.lsokl_oracle import SHARED
+from tests.shared import SHARED
 
 FOLDER = SHARED / "data" / "lsokl-mat"
+pytestmark = pytest.mark.shared("the published runs")
 SETS = {"table5": ("german",), "table7": ("dna", "satimage"), "table9": ("housing", "mg")}
 DRAWING = {("RBP", "any"), ("FOGD", "any"), ("BOGD", "german")}  # BOGD draws for two classes only
 # Rows that repeat make the inverse Gram matrix explode in some orders; rounding decides these.
@@ -67,11 +67,6 @@ def load(name, variant=""):
 
 def published(table, dataset, label):
     """The metric of each of the 20 runs, and the printed cell."""
-    if not FOLDER.is_dir():
-        message = "the published runs are not checked: ../shared is not here"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
     found = find(table)
     options = Options(datasets=(dataset,), learners=(label,))
     ((_, trials),) = trials_by_cell(found, load, options).items()
