@@ -58,8 +58,8 @@ def test_every_stated_order_is_swept_in_each_setting_it_names() -> None:
     [("figure1", "table7"), ("figure2", "table7"), ("figure5", "table9"), ("figure6", "table9")],
 )
 def test_curves_share_their_trials_with_a_table(figure: str, table: str) -> None:
-    assert find(figure).settings == find(table).settings
-    assert find(figure).trials_of == find(table).name
+    assert find(f"lsokl/{figure}").settings == find(table).settings
+    assert find(f"lsokl/{figure}").trials_of == find(table).name
 
 
 @pytest.mark.parametrize("name", ["lsokl/figure3", "lsokl/figure4"])
@@ -75,7 +75,7 @@ def test_a_grid_the_paper_does_not_state_is_marked_inferred(name: str) -> None:
 def test_the_recommended_ratios_are_the_settings_of_table7() -> None:
     """Figure 3 fixes B = 200, as Table 7 does on dna and satimage: there the trials are the same
     but for what is swept."""
-    figure, table = find("figure3"), find("table7")
+    figure, table = find("lsokl/figure3"), find("table7")
     for name in ("dna", "satimage"):
         for learner, swept, size in (
             ("FOGD", "rho_f=4", "components"),
