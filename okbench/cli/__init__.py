@@ -15,6 +15,9 @@ from typing import NoReturn
 import click
 
 from okbench import __version__
+from okbench.cli.check import bless, check
+from okbench.cli.claims import claims
+from okbench.cli.compare import compare, export, merge
 from okbench.cli.doctor import doctor
 from okbench.cli.fetch import fetch
 from okbench.cli.learner import check_learner
@@ -24,6 +27,7 @@ from okbench.cli.plot import plot
 from okbench.cli.replay import record, replay
 from okbench.cli.report import report
 from okbench.cli.run import run
+from okbench.cli.show import show
 from okbench.cli.tune import tune
 from okbench.errors import OkbenchError
 
@@ -35,25 +39,40 @@ EPILOG = """\b
 """
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class InOrder(click.Group):
+    """Commands listed in the order of a person's way through them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=InOrder, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="okbench %(version)s")
 def okbench() -> None:
     """Reproduce the tables of five papers on large-scale online kernel learning."""
 
 
-for command in (
-    list_group,
-    fetch,
-    add,
-    tune,
-    run,
-    report,
-    plot,
-    replay,
-    record,
-    check_learner,
-    doctor,
-):
+for command, summary in {
+    list_group: "What can be run.",
+    show: "A dataset or a trial, in full.",
+    fetch: "Bring datasets here, verified.",
+    add: "Give rows of your own a name.",
+    tune: "Search the settings a paper does not give.",
+    run: "Run what is not done of a table, and print it.",
+    report: "Print a table from what was measured.",
+    plot: "Draw a figure from what was measured.",
+    compare: "Hold results, or learners, side by side.",
+    claims: "Hold what a paper claims against outcomes.",
+    check: "Did a result get worse? Exit code 1 says yes.",
+    bless: "Make what was measured the baseline.",
+    merge: "Put results of several runs together.",
+    export: "Outcomes as CSV or Parquet.",
+    replay: "Run single recorded runs.",
+    record: "Write a trial down for another program.",
+    check_learner: "Does a learner keep the contract?",
+    doctor: "Is this machine fit to run?",
+}.items():
+    command.short_help = summary
     okbench.add_command(command)
 
 

@@ -1,15 +1,35 @@
-"""The trial half of okbench show."""
+"""okbench show: a dataset or a trial, in full."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import click
 
-def show_trial(id_: str, results: Path) -> str | None:
-    """All that is known of the trial whose id begins so, from a results folder and the baselines;
-    None when no stored trial has such an id.
-    """
-    from okbench.reports.explain import describe_trial
-    from okbench.reports.files import BASELINES
+from okbench.cli.choices import SOURCES
+from okbench.cli.report import RESULTS
+from okbench.errors import UsageError
 
-    return describe_trial(id_, list(dict.fromkeys([results, BASELINES])))
+
+@click.command()
+@click.argument("name", type=SOURCES)
+@click.option("--variant", default="", help="Of a dataset: one of the sizes papers made of it.")
+@RESULTS
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def show(name: str, variant: str, results: Path, form: str) -> None:
+    """Show a dataset (rows, ranges, provenance, who uses it) or the trial whose id begins so."""
+    from okbench.cli.show_dataset import show_dataset
+    from okbench.datasets.registry import spec
+
+    try:
+        spec(name)
+    except UsageError as no_dataset:
+        from okbench.reports.explain import describe_trial
+        from okbench.reports.files import BASELINES
+
+        told = describe_trial(name, list(dict.fromkeys([results, BASELINES])))
+        if told is None:
+            raise no_dataset from None
+        click.echo(told.rstrip())
+        return
+    show_dataset(name, variant, form)

@@ -35,6 +35,8 @@ def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Optio
     """
     if not reason.strip():
         raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
+    if table.trials_of != table.name:
+        raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
     source = Store.of(runs, table.name).path
     contents = read_file(source)
     outcomes = contents.standing()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
@@ -24,7 +24,7 @@ from okbench.papers.nouns import Metric
 from okbench.reports.cells import value_of
 from okbench.reports.changes import Changes
 from okbench.reports.groups import GroupKey, grouped
-from okbench.reports.speed import Allowed, SpeedCheck, check_seconds
+from okbench.reports.speed import FEWEST, Allowed, SpeedCheck, check_seconds
 from okbench.trials.contents import Contents
 from okbench.trials.nouns import Outcome, Trial
 
@@ -73,8 +73,13 @@ class Check:
         return worse + sum(one.finding == "worse" for one in self.seconds)
 
     @property
+    def undecided(self) -> int:
+        return sum(one.finding == "cannot say" for one in self.seconds)
+
+    @property
     def passed(self) -> bool:
-        return not self.regressions and bool(self.cells or self.seconds)
+        compared = bool(self.cells or self.seconds)
+        return compared and not self.regressions and not self.undecided
 
 
 def check(
@@ -99,6 +104,17 @@ def check(
     seconds, told = _seconds(baseline, new, allowed or Allowed())
     return Check(
         tuple(cell for cell in cells if cell.counts), seconds, told, len(strangers), tolerance
+    )
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """The checks of several tables as one."""
+    return Check(
+        tuple(cell for one in checks for cell in one.cells),
+        tuple(second for one in checks for second in one.seconds),
+        "; ".join(dict.fromkeys(one.seconds_told for one in checks if one.seconds_told)),
+        sum(one.unblessed for one in checks),
+        max((one.tolerance for one in checks), default=TOLERANCE),
     )
 
 
@@ -207,14 +223,16 @@ def _seconds(
         return (), "a machine was not recorded"
     if len(machines) > 1:
         return (), "not all were measured on one machine (okbench check --speed BASE HEAD)"
-    groups = grouped(before[id_] for id_ in done)
-    found = []
-    for (dataset, learner), group in groups.items():
+    found, few = [], 0
+    for (dataset, learner), group in grouped(before[id_] for id_ in done).items():
         ids = [outcome.trial.id for outcome in group]
+        if len(ids) < FEWEST:
+            few += 1
+            continue
         old = [before[id_].seconds or 0.0 for id_ in ids]
         recent = [now[id_].seconds or 0.0 for id_ in ids]
         found.append(check_seconds(dataset, learner, old, recent, allowed))
-    return tuple(found), ""
+    return tuple(found), f"fewer than {FEWEST} trials timed alone in {few} cells" if few else ""
 
 
 def _clocked(outcome: Outcome) -> bool:

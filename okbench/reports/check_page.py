@@ -22,7 +22,9 @@ def summary(check: Check) -> str:
         return "nothing could be compared"
     if check.passed:
         return "no regressions"
-    return f"{check.regressions} regression{'' if check.regressions == 1 else 's'}"
+    regressions = f"{check.regressions} regression{'' if check.regressions == 1 else 's'}"
+    undecided = f"{check.undecided} undecided" if check.undecided else ""
+    return ", ".join(filter(None, [regressions if check.regressions else "", undecided]))
 
 
 def _text(check: Check) -> str:
@@ -136,7 +138,11 @@ def _junit(check: Check) -> str:
         )
     for one in check.seconds:
         _case(
-            suite, f"seconds.{one.dataset}", one.learner, one.finding == "worse", _speed_line(one)
+            suite,
+            f"seconds.{one.dataset}",
+            one.learner,
+            one.finding in ("worse", "cannot say"),
+            _speed_line(one),
         )
     if not len(suite):
         _case(suite, "okbench", "check", True, summary(check))

@@ -1,8 +1,9 @@
 """How a learner's time and space grow with its settings, beside the orders a paper states.
 
 Time is that of a row in the second half of the stream, when budgets are full and maps are made.
-An exponent is the slope of least squares between logarithms, over the larger half of the values:
-with small ones, what does not grow weighs too much.
+The quickest of a value's trials counts, since all that can disturb a clock makes it late. An
+exponent is the slope of least squares between logarithms, over the larger half of the values: with
+small ones, what does not grow weighs too much.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ class Fit:
     exponent: float
     low: float
     high: float
-    trials: int
+    values: int
 
 
 @dataclass(frozen=True)
 class Growth:
-    """A learner's fits by setting; none where too few trials are done."""
+    """A learner's fits by setting; none where too few values are measured."""
 
     learner: str
     stated: Stated
@@ -69,10 +70,10 @@ class Complexity:
 def stored_complexity(table: Table, results: Path, options: Options) -> Complexity:
     """The table of orders from what a results folder holds of its timed trials."""
     here, absent = registered(table)
-    store = Store.of(results, table.trials_of)
-    outcomes = store.outcomes(timed=True)
+    contents = Store.of(results, table.trials_of).read()
+    outcomes = contents.standing(timed=True)
     expected = recall(here, outcomes.values(), options)
-    known = store.environments()
+    known = contents.environments
     counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
     machines = {
         machine_line(known[o.environment]) if o.environment in known else MACHINE_UNKNOWN
@@ -117,10 +118,10 @@ def complexity(
 
 
 def fit(values: Sequence[float], costs: Sequence[float]) -> Fit | None:
-    """The exponent of costs in values; None with fewer than three trials at one value only."""
+    """The exponent of costs in values; None with fewer than three different values."""
     x, y = [math.log(value) for value in values], [math.log(cost) for cost in costs]
     n = len(x)
-    if n < 3 or len(set(x)) < 2:
+    if len(set(x)) < 3:
         return None
     from scipy.special import stdtrit
 
@@ -137,10 +138,12 @@ def _fits(
 ) -> dict[str, Fit]:
     found: dict[str, Fit] = {}
     for setting in dict.fromkeys(one.setting for one in measured if one.learner == learner):
-        mine = [one for one in measured if (one.learner, one.setting) == (learner, setting)]
-        values = sorted({one.value for one in mine})
-        larger = [one for one in mine if one.value >= values[len(values) // 2]]
-        fitted = fit([one.value for one in larger], [cost(one) for one in larger])
+        least: dict[float, float] = {}
+        for one in measured:
+            if (one.learner, one.setting) == (learner, setting):
+                least[one.value] = min(cost(one), least.get(one.value, math.inf))
+        larger = sorted(least)[len(least) // 2 :]
+        fitted = fit(larger, [least[value] for value in larger])
         if fitted:
             found[setting] = fitted
     return found

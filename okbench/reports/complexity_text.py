@@ -70,7 +70,8 @@ def _notes(found: Complexity) -> tuple[str, ...]:
     notes = [
         "Stated: copied from the paper. Fitted: the exponent by least squares between logarithms, "
         "over the larger half of the values, with its 95 % interval.",
-        "Time: seconds a row in the second half of the stream. Space: bytes of the model.",
+        "Time: seconds a row in the second half of the stream, by the quickest trial of a value. "
+        "Space: bytes of the model.",
     ]
     notes += [f"Values of {name}: {_values(found.measured, name)}." for name in _settings(found)]
     if found.absent:

@@ -6,7 +6,6 @@ down where they stood; there, a trial counts as if it had ended at that row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,11 +71,11 @@ class Picture:
 
 def stored_picture(table: Table, results: Path, options: Options) -> Picture:
     """The figure from what a results folder holds of its trials."""
-    store = Store.of(results, table.trials_of)
-    outcomes = store.outcomes()
+    contents = Store.of(results, table.trials_of).read(curves=table.kind == "curves")
+    outcomes = contents.standing()
     expected = recall(table, outcomes.values(), options)
     counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
-    known = store.environments()
+    known = contents.environments
     hashes = {outcome.environment for outcome in counted} & known.keys()
     machines = tuple(sorted({machine_line(known[hash_]) for hash_ in hashes}))
     asked = list(dict.fromkeys(dataset for dataset, _ in expected))
@@ -101,13 +100,21 @@ def picture(
     pages = [name for name in datasets if name in here] if by_learner else list(lines)
     clocked = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
     absent = tuple(name for name in datasets if name not in here)
+    drawn = {(mark.dataset, mark.learner) for mark in marks}
+    asked = dict.fromkeys(
+        (column.line, name)
+        for name, label in expected
+        for column in table.learners
+        if column.label == label and name in here
+    )
+    gaps = [f"{line} on {name}" for line, name in asked if (name, line) not in drawn]
     return Picture(
         table.name,
         table.title,
         labels,
         tuple(_panels(table, marks, pages, labels)),
         absent,
-        tuple(_notes(table, marks, absent, machines, all(o.timed for o in clocked))),
+        tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
     )
 
 
@@ -195,6 +202,7 @@ def _notes(
     table: Table,
     marks: Sequence[Mark],
     absent: Sequence[str],
+    gaps: Sequence[str],
     machines: Sequence[str],
     timed: bool,
 ) -> Iterator[str]:
@@ -215,6 +223,8 @@ def _notes(
         yield f"Values of {name}: inferred ({reason})."
     if absent:
         yield f"Left out, not measured here: {', '.join(absent)}."
+    if gaps:
+        yield f"No line, not measured here: {', '.join(gaps)}."
     if "seconds" in table.figure.quantities and marks:
         for machine in machines:
             yield f"Seconds inside the learner on {machine}."
@@ -226,4 +236,4 @@ def _range(counts: Sequence[int]) -> str:
     if not counts:
         return "no"
     least, most = counts[0], counts[-1]
-    return f"{most}" if math.isclose(least, most) else f"{least} to {most}"
+    return f"{most}" if least == most else f"{least} to {most}"

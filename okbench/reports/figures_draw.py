@@ -93,7 +93,7 @@ def _across(picture: Picture) -> int:
     count = len(picture.panels)
     if len({panel.quantity for panel in picture.panels}) > 1:
         return 2 if count <= 4 else 4
-    return min(count, 3)
+    return 2 if count == 4 else min(count, 3)
 
 
 def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:

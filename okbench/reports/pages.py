@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from okbench.errors import UsageError, did_you_mean
 from okbench.papers.nouns import Table
 from okbench.reports import complexity_text, figures_text
 from okbench.reports.complexity import stored_complexity
 from okbench.reports.figures import stored_picture
-from okbench.reports.numbers import encodable, in_ascii
-from okbench.reports.render import _PAGES, FORMATS, render
+from okbench.reports.render import check_format, render, render_sheets, written
 from okbench.reports.sheets import Sheet
 from okbench.reports.stored import stored
 from okbench.trials.options import Options
@@ -42,13 +40,7 @@ def stored_text(
 
 
 def _written(pages: Sequence[Sheet], data: Data, form: str, encoding: str | None) -> str:
-    if form not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(f"no format '{form}' ({known}).{did_you_mean(form, FORMATS)}")
+    check_format(form)
     if form in data:
-        text = data[form]()
-        return text if encodable(text, encoding) else in_ascii(text)
-    text = "\n\n".join(map(_PAGES[form], pages))
-    if not encodable(text, encoding):
-        text = "\n\n".join(_PAGES[form](page.in_ascii()) for page in pages)
-    return text + "\n"
+        return written(data[form](), encoding)
+    return render_sheets(pages, form, encoding)

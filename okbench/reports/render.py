@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -41,13 +41,26 @@ def render(report: Report, form: str, encoding: str | None = None) -> str:
     """A report in one of FORMATS. `encoding` is that of where it will be written: ASCII stands in
     for what it lacks. Rates are in percent; csv and json hold numbers as measured.
     """
+    check_format(form)
+    if form in _DATA:
+        return written(_DATA[form](report), encoding)
+    return render_sheets(sheets(report, like_paper=form == "latex"), form, encoding)
+
+
+def check_format(form: str) -> None:
+    """Refuse a format that is not one of FORMATS."""
     if form not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"no format '{form}' ({known}).{did_you_mean(form, FORMATS)}")
-    if form in _DATA:
-        text = _DATA[form](report)
-        return text if encodable(text, encoding) else in_ascii(text)
-    pages = sheets(report, like_paper=form == "latex")
+
+
+def written(text: str, encoding: str | None) -> str:
+    """The text, in ASCII where an encoding lacks some of its characters."""
+    return text if encodable(text, encoding) else in_ascii(text)
+
+
+def render_sheets(pages: Sequence[Sheet], form: str, encoding: str | None = None) -> str:
+    """Sheets in one of the formats for people."""
     text = "\n\n".join(map(_PAGES[form], pages))
     if not encodable(text, encoding):
         text = "\n\n".join(_PAGES[form](page.in_ascii()) for page in pages)
@@ -95,6 +108,7 @@ def _latex(sheet: Sheet) -> str:
     return "\n".join(
         [
             r"\begin{table}",
+            r"\centering",
             rf"\caption{{{_escaped(sheet.title, _LATEX)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",

@@ -101,11 +101,13 @@ def draw_ranking(ranking: Ranking, path: Path) -> None:
     axes = figure.add_subplot()
     axes.hlines(range(len(names)), 1, ranks, color="0.85")
     axes.plot(ranks, range(len(names)), "o", color="black")
-    for start, end in _groups(ranks, ranking.critical):
-        axes.plot([ranks[end]] * 2, [start - 0.25, end + 0.25], color="black", linewidth=3)
+    groups = _groups(ranks, ranking.critical)
+    for place, (start, end) in enumerate(groups):
+        right = len(names) + 0.2 * (place + 1)
+        axes.plot([right, right], [start - 0.25, end + 0.25], color="black", linewidth=3)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    axes.set_xlim(0.8, len(names) + 0.2)
+    axes.set_xlim(0.8, len(names) + 0.2 * (len(groups) + 1))
     axes.set_xlabel(f"average rank over {len(ranking.datasets)} datasets")
     axes.set_title(f"a bar joins what cannot be told apart (CD = {ranking.critical:.2f})")
     try:

@@ -85,7 +85,9 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
     ]
     metric_words = numbers.METRIC_WORDS[report.metric]
     return (
-        _lay_out(report, metric_words, ours, columns, _metric_notes(report, bool(places))),
+        _lay_out(
+            report, metric_words, ours, columns, _metric_notes(report, bool(places), like_paper)
+        ),
         _lay_out(report, "seconds", clock, seconds, _seconds_notes(report)),
     )
 
@@ -161,18 +163,19 @@ def _seconds(cell: Cell) -> str:
     return f"{words} ({cell.shortfall})" if cell.shortfall else words
 
 
-def _metric_notes(report: Report, any_best: bool) -> tuple[str, ...]:
+def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str, ...]:
     measured = report.cells.values()
     notes = ["Mean ± standard deviation (n − 1) over trials."]
     if report.has_printed:
         notes.append(f"{PAPER}: copied from the paper; difference: {OURS} minus paper.")
         notes.append(
-            "verdict: see docs/reading-results.md; --explain LEARNER DATASET gives the trials."
+            f"verdict: {OURS} beside the paper; docs/reading-results.md says what each means."
         )
     if report.blessed:
         notes.append(f"{BLESSED}: the baseline kept in results/.")
     if any_best:
-        notes.append(f"Marked: the best of {OURS}'s complete cells, dataset by dataset.")
+        marked = "Bold: the best, italic: the runner-up" if like_paper else "Marked: the best"
+        notes.append(f"{marked} of {OURS}'s complete cells, dataset by dataset.")
     if any(cell.values and not cell.complete for cell in measured):
         notes.append("(n/N): only n of N trials are done, and the mean is of these alone.")
     if any(cell.shortfall == "not run" for cell in measured):

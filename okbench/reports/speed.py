@@ -73,7 +73,8 @@ def check_seconds(
     dataset: str, learner: str, before: Sequence[float], now: Sequence[float], allowed: Allowed
 ) -> SpeedCheck:
     """Judge seconds measured turn about: worse when the ratio of medians is beyond what is allowed
-    and a rank test rules chance out. Better is the same the other way.
+    and a rank test rules chance out. Better is the same the other way. Beyond what is allowed and
+    perhaps by chance, or too little measured, cannot be said.
     """
     limit = allowed.for_learner(learner)
     chance = rank_sum(before, now)
@@ -82,8 +83,8 @@ def check_seconds(
     finding: Literal["same", "better", "worse", "cannot say"] = "same"
     if min(len(before), len(now)) < FEWEST:
         finding = "cannot say"
-    elif chance < SURE and ratio > limit:
-        finding = "worse"
+    elif ratio > limit:
+        finding = "worse" if chance < SURE else "cannot say"
     elif chance < SURE and ratio < 1 / limit:
         finding = "better"
     return SpeedCheck(

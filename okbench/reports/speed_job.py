@@ -30,6 +30,7 @@ from okbench.trials.store import Store
 
 ROUNDS = 21
 TRIALS = 5  # a round
+PATIENCE = 3  # times the rounds, for a cell that chance may explain
 _WORKER = """
 import json, os, sys
 talk = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -70,26 +71,30 @@ def compare_speed(
         _started(base, Path(folder, "base")) as first,
         _started(head, Path(folder, "head")) as second,
     ):
-        sides = first, second
+        trials = min(options.trials or TRIALS, table.protocol.runs)
         for number, (row, column) in enumerate(cells):
-            runs = [side.of_cell(table, row.name, column.label, options) for side in sides]
+            cell = table, row.name, column.label, trials, options.seed
+            base_run, head_run = (_Run(side, *cell) for side in (first, second))
             watch(number, len(cells))
             try:
-                before, now = _turn_about(*runs, rounds)
+                found.append(_turn_about(base_run, head_run, rounds, allowed or Allowed()))
             except _Refused as error:
                 told.append(str(error))
-                continue
-            found.append(check_seconds(row.name, column.label, before, now, allowed or Allowed()))
         watch(len(cells), len(cells))
     return Check((), tuple(found), "; ".join(told))
 
 
-def _turn_about(base: _Run, head: _Run, rounds: int) -> tuple[list[float], list[float]]:
-    """The seconds of each round of both, the first round left out."""
-    for round_ in range(rounds + 1):
+def _turn_about(base: _Run, head: _Run, rounds: int, allowed: Allowed) -> SpeedCheck:
+    """Time a cell in both versions, longer while chance may explain a ratio beyond the allowed."""
+    for round_ in range(PATIENCE * rounds + 1):
         for run in (base, head) if round_ % 2 else (head, base):
             run()
-    return base.seconds()[1:], head.seconds()[1:]
+        if round_ and round_ % rounds == 0:
+            before, now = base.seconds()[1:], head.seconds()[1:]
+            found = check_seconds(base.dataset, base.label, before, now, allowed)
+            if found.finding != "cannot say":
+                break
+    return found
 
 
 class _Refused(Exception):
@@ -101,17 +106,25 @@ class _Run:
     """One cell in one version, to be run again and again."""
 
     side: _Side
-    table: str
-    arguments: tuple[str, ...]
-    results: Path
+    table: Table
+    dataset: str
+    label: str
     trials: int
+    seed: int
+
+    @property
+    def results(self) -> Path:
+        return self.side.folder / self.dataset / self.label
 
     def __call__(self) -> None:
-        self.side.ask(["run", self.table, *self.arguments, "--results", str(self.results)])
+        cell = ["--datasets", self.dataset, "--learners", self.label, "--seed", str(self.seed)]
+        alone = ["--trials", str(self.trials), "--jobs", "1", "--timing", "--again"]
+        into = ["--results", str(self.results)]
+        self.side.ask(["run", self.table.name, *cell, *alone, *into])
 
     def seconds(self) -> list[float]:
         """The seconds of each round so far."""
-        measured = Store.of(self.results, self.table).read(curves=False).measured
+        measured = Store.of(self.results, self.table.trials_of).read(curves=False).measured
         for outcome in measured:
             if outcome.status != "done":
                 raise _Refused(f"{self.side.name}: {outcome.status}: {outcome.reason}")
@@ -123,15 +136,7 @@ class _Side:
     """A version of okbench, running."""
 
     def __init__(self, name: str, process: subprocess.Popen[str], folder: Path) -> None:
-        self.name, self._process, self._folder = name, process, folder
-
-    def of_cell(self, table: Table, dataset: str, label: str, options: Options) -> _Run:
-        """The run of a round of a cell, each trial measured alone."""
-        trials = min(options.trials or TRIALS, table.protocol.runs)
-        asked = ["--datasets", dataset, "--learners", label, "--seed", str(options.seed)]
-        alone = ["--trials", str(trials), "--jobs", "1", "--timing", "--again"]
-        place = self._folder / dataset / label
-        return _Run(self, table.name, (*asked, *alone), place, trials)
+        self.name, self.folder, self._process = name, folder, process
 
     def ask(self, arguments: list[str]) -> None:
         assert self._process.stdin is not None

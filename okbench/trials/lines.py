@@ -36,8 +36,9 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
 
 def without_curve(line: bytes) -> bytes:
     """The line of an outcome less the points of its curve, which are most of it."""
-    before, key, after = line.partition(b',"curve":[[')  # in a text its quotes would be escaped
-    return before + b',"curve":[]' + after[after.index(b"]]") + 2 :] if key else line
+    before, _, after = line.partition(b',"curve":[[')  # in a text its quotes would be escaped
+    _, end, rest = after.partition(b"]]")
+    return before + b',"curve":[]' + rest if end else line
 
 
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
@@ -45,16 +46,16 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     _refuse_unknown(record, _OUTCOME_KEYS)
     _refuse_unknown(record["trial"], _TRIAL_KEYS)
     settings = record["trial"]["settings"].items()
-    trial = Trial(**{**record["trial"], "settings": tuple((k, _number(v)) for k, v in settings)})
-    if trial.id != record["id"]:
+    trial = Trial(**{**record["trial"], "settings": tuple([(k, _number(v)) for k, v in settings])})
+    given = dict(record)
+    if trial.id != given.pop("id"):
         raise ValueError(f"the id {record['id']} is not that of its trial")
-    if record["status"] not in _STATUSES:
-        raise ValueError(f"unknown status {record['status']!r}")
-    given = {name: value for name, value in record.items() if name not in ("id", "trial")}
+    if given["status"] not in _STATUSES:
+        raise ValueError(f"unknown status {given['status']!r}")
     for name in _FIGURES:
         given[name] = _number(given[name])
     given["curve"] = tuple(map(_point, given["curve"]))
-    return Outcome(trial, **given)
+    return Outcome(**{**given, "trial": trial})
 
 
 def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import fields, replace
+from operator import attrgetter
 
 from okbench.papers.nouns import Table
 from okbench.trials.nouns import Outcome, Trial
@@ -11,6 +12,9 @@ from okbench.trials.options import Options
 from okbench.trials.plan import chosen_cells, first_trial, row_key, runs_of
 
 _ALL = Options()
+_kind = attrgetter(  # all of a trial but its rows' fingerprint and its repetition
+    *(field.name for field in fields(Trial) if field.name not in ("fingerprint", "repetition"))
+)
 
 
 def recall(
@@ -21,26 +25,31 @@ def recall(
     They are those a run would plan now: same settings, learner version, order and seed. Where the
     rows themselves changed between runs, the rows met last count.
     """
-    latest: dict[Trial, str] = {}
+    latest: dict[Hashable, str] = {}
+    stored: dict[Hashable, str] = {}
     for outcome in outcomes:
-        latest[_kind(outcome.trial)] = outcome.trial.fingerprint
+        trial = outcome.trial
+        kind = _kind(trial)
+        latest[kind] = trial.fingerprint
+        stored[kind, trial.fingerprint, trial.repetition] = trial.id
     runs = runs_of(table, options)
     return {
         (row_key(table, row), column.label): _ids(
-            first_trial(table, row, column, options, ""), latest, runs
+            first_trial(table, row, column, options, ""), latest, stored, runs
         )
         for row, column in chosen_cells(table, options)
     }
 
 
-def _ids(first: Trial, latest: Mapping[Trial, str], runs: int) -> tuple[str, ...]:
-    fingerprint = latest.get(first)
-    if fingerprint is None:
+def _ids(
+    first: Trial, latest: Mapping[Hashable, str], stored: Mapping[Hashable, str], runs: int
+) -> tuple[str, ...]:
+    kind = _kind(first)
+    rows = latest.get(kind)
+    if rows is None:
         return ()
-    found = replace(first, fingerprint=fingerprint)
-    return tuple(replace(found, repetition=repetition).id for repetition in range(runs))
-
-
-def _kind(trial: Trial) -> Trial:
-    """The trial less its rows' fingerprint and its repetition."""
-    return replace(trial, fingerprint="", repetition=0)
+    return tuple(
+        stored.get((kind, rows, repetition))
+        or replace(first, fingerprint=rows, repetition=repetition).id
+        for repetition in range(runs)
+    )

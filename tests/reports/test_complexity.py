@@ -102,14 +102,21 @@ def test_the_interval_is_that_of_least_squares() -> None:
 
 def test_too_little_to_fit_is_no_fit() -> None:
     assert fit([2.0, 4.0], [1.0, 2.0]) is None
-    assert fit([2.0, 2.0, 2.0], [1.0, 2.0, 3.0]) is None
+    assert fit([2.0, 2.0, 4.0], [1.0, 2.0, 3.0]) is None
+
+
+def test_the_quickest_trial_of_a_value_counts() -> None:
+    slow = [outcome(f"RBP budget={value}", 0, 1e-3 * value, 1) for value in VALUES]
+    late = [outcome(f"RBP budget={value}", 1, 9.0, 1) for value in VALUES[:4]]
+    (growth,) = measured(table(), *slow, *late).growths
+    assert growth.time["budget"].exponent == pytest.approx(1.0)
 
 
 def test_only_the_second_half_of_the_rows_and_the_larger_half_of_the_values_count() -> None:
     (growth,) = measured(table(), *grown()).growths
     assert growth.time["budget"].exponent == pytest.approx(1.0)
     assert growth.space["budget"].exponent == pytest.approx(2.0)
-    assert growth.time["budget"].trials == 6
+    assert growth.time["budget"].values == 3
 
 
 def test_trials_that_did_not_end_are_not_measured() -> None:
@@ -135,7 +142,7 @@ def test_measurements_are_given_unrounded() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_of(found))))
     assert len(rows) == 10
     assert float(rows[-1]["seconds_a_row"]) == pytest.approx(0.16 / 100)
-    assert json.loads(json_of(found))["growths"][0]["space"]["budget"]["trials"] == 6
+    assert json.loads(json_of(found))["growths"][0]["space"]["budget"]["values"] == 3
 
 
 def test_learners_that_do_not_exist_are_told_apart() -> None:
@@ -163,7 +170,7 @@ def test_the_order_of_a_real_learner_is_measured_through_run_and_store(tmp_path:
         learners=tuple(
             c
             for c in page.learners
-            if c.line in ("RBP", "TVM") and c.point and c.point.value <= 200
+            if c.line in ("RBP", "TVM") and c.point and c.point.value <= 400
         ),
     )
     store = Store.of(tmp_path, page.name)

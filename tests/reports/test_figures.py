@@ -159,6 +159,11 @@ def test_what_is_missing_or_inferred_is_said_in_the_caption() -> None:
     assert "Seconds inside the learner on a machine." in made.notes
 
 
+def test_a_line_that_is_missing_is_said_in_the_caption() -> None:
+    made = drawn(figure("curves"), outcome("first", "A", 0, 10))
+    assert "No line, not measured here: B on first." in made.notes
+
+
 def test_datasets_not_asked_for_are_not_missed() -> None:
     assert drawn(figure(), *swept(), datasets=("first",)).absent == ()
 

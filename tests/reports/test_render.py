@@ -67,9 +67,9 @@ def rows_of(page: str) -> list[list[str]]:
 
 def test_the_terminal_shows_paper_ours_and_their_difference(beside_paper: Report) -> None:
     rows = rows_of(render(beside_paper, "terminal"))
-    assert ["dataset", "learner", "paper prints", "okbench", "difference"] in rows
-    assert ["rows", "A_1", "11.0 % ± 0.5", "* 12.50 ± 2.50", "+1.50"] in rows
-    assert ["B", "12.0 % ± 0.5", "5.00 (1/3)", "−7.00"] in rows
+    assert ["dataset", "learner", "paper prints", "okbench", "difference", "verdict"] in rows
+    assert ["rows", "A_1", "11.0 % ± 0.5", "* 12.50 ± 2.50", "+1.50", "within"] in rows
+    assert ["B", "12.0 % ± 0.5", "5.00 (1/3)", "−7.00", "cannot say"] in rows
     assert ["big", "A_1", "missing"] in rows
     assert ["B", "not run"] in rows
 
@@ -126,6 +126,7 @@ def test_markdown_is_a_table_with_the_best_in_bold(beside_paper: Report) -> None
         "paper prints",
         "okbench",
         "difference",
+        "verdict",
     ]
     row = next(line for line in lines if "12.50" in line)
     assert "**12.50 ± 2.50**" in row
@@ -164,16 +165,43 @@ def test_json_holds_everything(beside_paper: Report) -> None:
     assert (first["values"], first["mean"], first["difference"]) == ([10.0, 15.0, 12.5], 12.5, 1.5)
     assert first["printed"]["text"] == "11.0 % ± 0.5"
     assert page["cells"][2]["mean"] is None
+    assert first["verdict"]["verdict"] == "within"
+    assert page["cells"][1]["verdict"]["reason"] == "too few trials (1 of 3)"
     assert page["cells"][3]["left_out"] is True
 
 
 def test_latex_is_escaped_and_ruled(beside_paper: Report) -> None:
     page = render(beside_paper, "latex")
-    assert r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.50 $\pm$ 2.50} & +1.50 \\" in page
+    assert r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & +1.50 & within \\" in page
     assert r"\caption{ours/table1: Rows \& more (mistake rate in \%)}" in page
-    assert page.count(r"\begin{tabular}{llrrr}") == 1
+    assert page.count(r"\begin{tabular}{llrrrr}") == 1
     assert page.count(r"\toprule") == page.count(r"\bottomrule") == 2
     assert page.isascii()
+
+
+def test_latex_marks_the_best_bold_and_the_runner_up_italic() -> None:
+    ids = {("rows", "A_1"): ["a0"], ("rows", "B"): ["b0"]}
+    page = render(report(TABLE, STORED, ids), "latex")
+    assert r"\textit{10.0}" in page  # as many digits as the paper prints
+    assert r"\textbf{5.0}" in page
+    assert "Bold: the best, italic: the runner-up" in page
+
+
+def test_printed_blessed_and_now_stand_apart() -> None:
+    baseline = report(TABLE, {"a0": outcome(24, 1.0)}, {("rows", "A_1"): ["a0"]}).cells
+    page = render(report(TABLE, STORED, IDS, MACHINES, baseline), "terminal")
+    rows = rows_of(page)
+    header = ["dataset", "learner", "paper prints", "blessed", "okbench", "difference", "verdict"]
+    assert header in rows
+    line = ["rows", "A_1", "11.0 % ± 0.5", "12.00", "* 12.50 ± 2.50", "+1.50", "within"]
+    assert line in rows
+    cells = json.loads(render(report(TABLE, STORED, IDS, MACHINES, baseline), "json"))
+    assert [cell["mean"] for cell in cells["blessed"]] == [12.0]
+
+
+def test_trials_with_two_scores_are_told() -> None:
+    page = render(report(TABLE, STORED, IDS, MACHINES, disputed=2), "terminal")
+    assert "Measured more than once, with different scores: 2 trials; the later counts." in page
 
 
 def test_latex_escapes_every_sign_that_means_something() -> None:

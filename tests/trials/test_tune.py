@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from trial_material import load, table
 
 from okbench.cli.tune import tune as command
-from okbench.errors import ConfigError, UsageError
+from okbench.errors import ConfigError, OkbenchError, UsageError
 from okbench.papers.nouns import LearnerColumn, Point, Search, Setting, Source, Sweep, Table
 from okbench.papers.tables import find
 from okbench.trials.nouns import Outcome
@@ -229,6 +229,19 @@ def test_a_file_of_another_table_is_not_written_over(tmp_path: Path) -> None:
     refused = asked(tmp_path, "--to", str(other))
     assert isinstance(refused.exception, ConfigError)
     assert other.read_text(encoding="utf-8") == "table: other\ncells: {}\n"
+
+
+def test_trials_that_fail_are_told_and_end_in_an_error(tmp_path: Path) -> None:
+    text = TABLE.replace(
+        "learners: {", "learners: {Wild: {learner: trial_material:Raises, at: 3}, "
+    )
+    text = text.replace("step: {values: [2, 0.2]}", "at: {values: [5, 7]}")
+    (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
+    done = asked(tmp_path, "--datasets", "spirals", "--learners", "Wild")
+    assert isinstance(done.exception, OkbenchError)
+    assert "4 trials failed" in str(done.exception)
+    assert "the budget is spent" in done.stderr
+    assert "at none  [5: not done, 7: not done]" in done.stdout
 
 
 def test_a_share_or_a_count_out_of_range_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+"""How long it takes to read results: 20,000 outcomes with curves, reported and checked.
+
+Each is done by a process of its own, imports included, whose CPU seconds and peak memory are told.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from okbench.learners.registry import find
+from okbench.papers.nouns import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
+from okbench.trials.lines import outcome_record, to_bytes
+from okbench.trials.nouns import Outcome, Trial
+from okbench.trials.options import Options
+from okbench.trials.settings import settle
+from okbench.trials.store import Store
+
+LEARNERS = ("Perceptron", "OGD", "RBP", "Forgetron", "FOGD")
+POINTS = 20  # of a curve
+WITHIN = {"report": 1.0, "check": 2.0}
+MEGABYTES = 500
+
+
+def main(quick: bool) -> None:
+    """Print CPU seconds and peak memory of reading 20,000 outcomes (2,000 when quick)."""
+    runs = 10 if quick else 100
+    table = _table(runs)
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder)
+        count = _write(table, results)
+        megabytes = Store.of(results, table.name).path.stat().st_size / 1e6
+        print(f"{count} outcomes with curves of {POINTS} points, {megabytes:.0f} MB")
+        for work, limit in WITHIN.items():
+            seconds, peak = _measured(work, results, runs)
+            print(
+                f"  {work:<7} {seconds:5.2f} CPU s, aim {limit:g}   {peak:4.0f} MB, aim {MEGABYTES}"
+            )
+
+
+def _table(runs: int) -> Table:
+    datasets = [f"rows{number}" for number in range(40)]
+    return Table(
+        name="made/large",
+        title="Many outcomes",
+        paper="made",
+        protocol=Protocol("single-pass", "mistake_rate", runs),
+        datasets=tuple(map(DatasetRow, datasets)),
+        learners=tuple(LearnerColumn(name, name) for name in LEARNERS),
+        settings={},
+        printed={
+            (name, learner): PrintedCell(name, learner, 3.0, 0.1, text="3.0 ± 0.1")
+            for name in datasets
+            for learner in LEARNERS
+        },
+    )
+
+
+def _write(table: Table, results: Path) -> int:
+    path = Store.of(results, table.name).path
+    path.parent.mkdir(parents=True)
+    lines = [to_bytes({"outcome": outcome_record(one)}) for one in _outcomes(table)]
+    path.write_bytes(to_bytes({"okbench": "results", "schema": 1}) + b"".join(lines))
+    return len(lines)
+
+
+def _outcomes(table: Table) -> Iterator[Outcome]:
+    draw = random.Random(1)
+    for column in table.learners:
+        entry = find(column.learner)
+        settings = settle(entry.load(), column.label, {}, "here")
+        for row in table.datasets:
+            for repetition in range(table.protocol.runs):
+                trial = Trial(row.name, "", "f" * 12, entry.name, entry.version, settings,
+                              "single-pass", "mistake_rate", repetition)  # fmt: skip
+                curve = tuple(
+                    (2500 * k, draw.randrange(9999), 100, draw.random()) for k in range(POINTS)
+                )
+                yield Outcome(trial, "done", 50_000, draw.randrange(1000, 2000), draw.random(),
+                              draw.random(), None, 100, 123_456, curve)  # fmt: skip
+
+
+def _measured(work: str, results: Path, runs: int) -> tuple[float, float]:
+    """The best of three: CPU seconds, and peak megabytes, of a process that does the work."""
+    command = [sys.executable, "-m", __spec__.name, work, str(results), str(runs)]
+    told = [json.loads(subprocess.check_output(command)) for _ in range(3)]
+    return min(seconds for seconds, _ in told), max(peak for _, peak in told)
+
+
+def _report(results: Path, table: Table) -> None:
+    from okbench.reports.render import render
+    from okbench.reports.stored import stored
+
+    render(stored(table, results, Options(), None), "terminal")
+
+
+def _check(results: Path, table: Table) -> None:
+    from okbench.reports.check import check
+    from okbench.reports.check_page import PAGES
+    from okbench.reports.files import read_file
+
+    path = Store.of(results, table.name).path
+    found = check(table.name, read_file(path), read_file(path))
+    PAGES["text"](found)
+    assert found.passed
+
+
+WORK: dict[str, Callable[[Path, Table], None]] = {"report": _report, "check": _check}
+
+
+def _worker(work: str, results: str, runs: str) -> None:
+    table = _table(int(runs))
+    begun = time.process_time()
+    WORK[work](Path(results), table)
+    seconds = time.process_time() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([seconds, peak]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4:
+        _worker(*sys.argv[1:])
+    else:
+        main(quick="--quick" in sys.argv)

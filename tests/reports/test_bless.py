@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from outcome_material import results_file
+from small_table import FOGD, all_measured, measured, small_table
+
+from okbench import __version__
+from okbench.errors import DataError, StoreError, UsageError
+from okbench.reports.bless import bless
+from okbench.reports.check import check
+from okbench.reports.files import read_file
+from okbench.reports.stored import stored
+from okbench.trials.nouns import Outcome
+from okbench.trials.options import Options
+
+TABLE = small_table()
+
+
+def blessed(tmp_path: Path, found: list[Outcome], options: Options | None = None) -> Path:
+    results_file(tmp_path / "runs/made/small.jsonl", found)
+    return bless(
+        TABLE, tmp_path / "runs", tmp_path / "results", " as measured ", options or Options()
+    )
+
+
+def test_a_baseline_says_its_reason_date_and_version(tmp_path: Path) -> None:
+    path = blessed(tmp_path, all_measured(TABLE))
+    assert path == tmp_path / "results/made/small.jsonl"
+    header = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    told = header["blessed"]
+    assert (told["table"], told["reason"], told["okbench"]) == (
+        "made/small",
+        "as measured",
+        __version__,
+    )
+    assert len(told["date"]) == 10
+
+
+def test_what_was_measured_passes_against_its_own_baseline(tmp_path: Path) -> None:
+    found = [replace(one, curve=((10, 1, 2, 0.5),)) for one in all_measured(TABLE)]
+    path = blessed(tmp_path, found)
+    runs = read_file(tmp_path / "runs/made/small.jsonl")
+    result = check("made/small", read_file(path), runs)
+    assert (result.passed, sum(cell.counts["same"] for cell in result.cells)) == (True, 24)
+    assert all(not one.curve for one in read_file(path, curves=True).measured)
+
+
+def test_a_report_keeps_the_baseline_apart_from_what_is_measured_now(tmp_path: Path) -> None:
+    blessed(tmp_path, all_measured(TABLE))
+    now = [replace(one, total=(one.total or 0) + 10) for one in all_measured(TABLE)]
+    results_file(tmp_path / "runs/made/small.jsonl", now)
+    report = stored(TABLE, tmp_path / "runs", Options(), tmp_path / "results")
+    assert (report.cells["one", "FOGD"].mean, report.blessed["one", "FOGD"].mean) == (16.0, 15.0)
+
+
+def test_outcomes_of_other_settings_are_not_blessed(tmp_path: Path) -> None:
+    strangers = measured(replace(TABLE, settings={}), "one", "FOGD", FOGD)
+    path = blessed(tmp_path, [*all_measured(TABLE), *strangers])
+    assert len(read_file(path).measured) == 24
+
+
+def test_a_cell_filled_in_part_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"FOGD × two: 5 done, of 6 trials; nothing is blessed"):
+        blessed(tmp_path, all_measured(TABLE)[:-1])
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_cell_not_measured_at_all_is_left_out(tmp_path: Path) -> None:
+    assert len(read_file(blessed(tmp_path, all_measured(TABLE)[:-6])).measured) == 18
+
+
+def test_part_of_a_table_can_be_blessed(tmp_path: Path) -> None:
+    path = blessed(tmp_path, all_measured(TABLE)[:-1], Options(trials=5))
+    assert len(read_file(path).measured) == 20
+
+
+def test_endings_that_may_not_last_are_refused(tmp_path: Path) -> None:
+    *rest, last = all_measured(TABLE)
+    with pytest.raises(DataError, match="5 done, 1 timeout, of 6"):
+        blessed(tmp_path, [*rest, replace(last, status="timeout", total=None)])
+    assert blessed(tmp_path, [*rest, replace(last, status="diverged", total=None)]).exists()
+
+
+def test_contradicting_outcomes_are_refused(tmp_path: Path) -> None:
+    found = all_measured(TABLE)
+    with pytest.raises(DataError, match="measured more than once, with different scores"):
+        blessed(tmp_path, [*found, replace(found[0], total=1)])
+
+
+def test_a_reason_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs a reason"):
+        bless(TABLE, tmp_path, tmp_path, "  ", Options())
+
+
+def test_nothing_measured_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no results at"):
+        bless(TABLE, tmp_path, tmp_path, "why not", Options())
+    with pytest.raises(DataError, match="has no outcomes of made/small as it is now configured"):
+        blessed(tmp_path, [])
+
+
+def test_a_baseline_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("in the way", encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot be written"):
+        blessed(tmp_path, all_measured(TABLE))

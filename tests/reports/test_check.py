@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from outcome_material import MACHINE, outcome, outcomes, results_file, trial
+
+from okbench.cli.check import check as command
+from okbench.errors import DataError, OkbenchError, StoreError, UsageError
+from okbench.reports.check import Check, check
+from okbench.reports.check_page import PAGES, summary
+from okbench.reports.files import pairs
+from okbench.reports.speed import Allowed, check_seconds
+from okbench.trials.contents import Contents
+from okbench.trials.nouns import Outcome
+
+BASE = [
+    *outcomes([200, 210, 190, 205], "A", "rows"),
+    *outcomes([100, 110, 90, 105], "B", "rows"),
+    *outcomes([300, 310, 290, 305], "A", "more"),
+]
+
+
+def contents(found: Sequence[Outcome], **more: Any) -> Contents:
+    return Contents(list(found), {"e1": MACHINE, "e2": {**MACHINE, "cpu": "two"}}, **more)
+
+
+def checked(new: Sequence[Outcome], base: Sequence[Outcome] = BASE, **more: Any) -> Check:
+    return check("made/t", contents(base), contents(new), **more)
+
+
+def findings(found: Check) -> dict[tuple[str, str], str]:
+    return {(cell.learner, cell.dataset): cell.finding for cell in found.cells}
+
+
+def test_the_same_outcomes_pass() -> None:
+    found = checked(BASE)
+    assert (found.passed, found.regressions, summary(found)) == (True, 0, "no regressions")
+
+
+def test_one_percent_more_mistakes_of_one_learner_on_one_dataset_is_caught_and_named() -> None:
+    risen = [
+        replace(one, total=round(1.01 * (one.total or 0)))
+        if (one.trial.learner, one.trial.dataset) == ("A", "more")
+        else one
+        for one in BASE
+    ]
+    found = checked(risen)
+    assert not found.passed
+    assert findings(found) == {("A", "rows"): "same", ("B", "rows"): "same", ("A", "more"): "worse"}
+    line = next(line for line in PAGES["text"](found).splitlines() if "A × more" in line)
+    assert "4 worse of 4 trials" in line
+    assert "% (+0.30, 0.35 sd of the baseline); r=0: 300 → 303" in line
+    assert summary(found) == "1 regression"
+
+
+def test_one_mistake_more_in_one_trial_is_enough() -> None:
+    found = checked([replace(BASE[0], total=201), *BASE[1:]])
+    assert found.cells[0].counts == {"worse": 1, "same": 3}
+    assert found.cells[0].reason == "r=0: 200 → 201"
+    assert not found.passed
+
+
+def test_fewer_mistakes_pass_and_are_told() -> None:
+    found = checked([replace(BASE[0], total=199), *BASE[1:]])
+    assert (found.passed, found.cells[0].finding) == (True, "better")
+    assert "A × rows: 1 better of 4 trials" in PAGES["text"](found)
+
+
+def test_losses_may_differ_by_the_tolerance() -> None:
+    base = [outcome(0.5, trial(metric="rmse"))]
+    near, far = [replace(base[0], total=0.5 * (1 + 1e-10))], [replace(base[0], total=0.5001)]
+    assert checked(near, base).passed
+    assert not checked(far, base).passed
+    assert checked(far, base, tolerance=1e-3).passed
+
+
+@pytest.mark.parametrize("total", [None, math.nan])
+def test_a_score_that_is_no_number_does_not_pass(total: float | None) -> None:
+    found = checked([replace(BASE[0], total=total), *BASE[1:]])
+    assert (found.passed, found.cells[0].finding) == (False, "unusable")
+
+
+def test_missing_trials_do_not_pass_unless_a_subset_is_asked_for() -> None:
+    some = [one for one in BASE if one.trial.repetition < 2]
+    assert findings(checked(some))[("A", "rows")] == "missing"
+    assert not checked(some).passed
+    assert checked(some, subset=True).passed
+
+
+def test_nothing_in_common_never_passes() -> None:
+    found = checked([], subset=True)
+    assert (found.passed, summary(found)) == (False, "nothing could be compared")
+
+
+def test_a_trial_that_was_done_and_is_not_any_more_is_worse() -> None:
+    found = checked([replace(BASE[0], status="timeout"), *BASE[1:]])
+    assert (found.cells[0].finding, found.cells[0].reason) == ("worse", "done → timeout")
+
+
+def test_endings_that_are_the_same_pass() -> None:
+    base = [outcome(None, status="diverged")]
+    assert checked(base, base).passed
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"learner_version": 2}, "learner version 1 → 2"),
+        ({"settings": (("step", 0.3),)}, "step None → 0.3"),
+        ({"fingerprint": "f2"}, "other rows"),
+    ],
+)
+def test_another_trial_in_the_place_of_one_is_told_and_does_not_pass(
+    change: dict[str, Any], told: str
+) -> None:
+    changed = [replace(one, trial=replace(one.trial, **change)) for one in BASE]
+    found = checked(changed)
+    assert {cell.finding for cell in found.cells} == {"changed"}
+    assert found.cells[0].reason == told
+    assert found.unblessed == len(BASE)
+
+
+def test_a_trial_with_two_scores_does_not_pass() -> None:
+    found = checked([*BASE, replace(BASE[0], total=150)])
+    assert (found.passed, found.cells[0].finding) == (False, "unusable")
+
+
+def test_two_versions_in_one_baseline_are_kept_apart() -> None:
+    second = [replace(one, trial=replace(one.trial, learner_version=2)) for one in BASE[:4]]
+    both = [*BASE[:4], *second]
+    assert set(findings(checked(both, both))) == {
+        ("A(version=1)", "rows"),
+        ("A(version=2)", "rows"),
+    }
+
+
+def test_the_baseline_of_another_table_is_refused() -> None:
+    with pytest.raises(DataError, match="baseline of another table"):
+        checked(outcomes([1, 2], "Z", "other"))
+    named = contents(BASE, blessed={"table": "made/u"})
+    with pytest.raises(DataError, match="baseline of made/u, and outcomes of made/t"):
+        check("made/t", named, contents(BASE))
+
+
+def test_an_empty_baseline_is_refused() -> None:
+    with pytest.raises(DataError, match="holds no outcomes"):
+        checked(BASE, [])
+
+
+def clocked(seconds: float, environment: str = "e1") -> list[Outcome]:
+    return [
+        replace(one, seconds=seconds * (1 + r / 1000), timed=True, environment=environment)
+        for r, one in enumerate(outcomes([200] * 12))
+    ]
+
+
+def test_slower_seconds_on_the_same_machine_do_not_pass() -> None:
+    found = checked(clocked(1.3), clocked(1.0))
+    assert [one.finding for one in found.seconds] == ["worse"]
+    assert not found.passed
+    assert "1.30 times the seconds" in PAGES["text"](found)
+    assert checked(clocked(1.3), clocked(1.0), allowed=Allowed.read(["A=1.5"])).passed
+    assert checked(clocked(1.1), clocked(1.0)).passed
+
+
+def test_seconds_of_another_machine_are_not_compared() -> None:
+    found = checked(clocked(9.0, "e2"), clocked(1.0))
+    assert (found.passed, found.seconds) == (True, ())
+    assert "not all were measured on one machine" in found.seconds_told
+
+
+def test_seconds_not_measured_alone_are_not_compared() -> None:
+    assert "--timing" in checked(BASE).seconds_told
+
+
+def test_few_seconds_cannot_say() -> None:
+    assert check_seconds("rows", "A", [1.0] * 5, [2.0] * 5, Allowed()).finding == "cannot say"
+
+
+def test_few_seconds_are_left_out_and_told() -> None:
+    found = checked(clocked(9.0)[:5], clocked(1.0)[:5])
+    assert (found.passed, found.seconds) == (True, ())
+    assert found.seconds_told == "fewer than 10 trials timed alone in 1 cells"
+
+
+def test_a_ratio_that_chance_may_explain_is_undecided_and_does_not_pass() -> None:
+    before = [1.0, 2.0] * 6
+    now = [1.0, 2.0] * 5 + [2.0, 2.0]
+    (one,) = [check_seconds("rows", "A", before, now, Allowed())]
+    assert (one.ratio, one.finding) == (2.0 / 1.5, "cannot say")
+    found = Check((), (one,))
+    assert (found.passed, summary(found)) == (False, "1 undecided")
+    assert 'failures="1"' in PAGES["junit"](found)
+
+
+def test_an_outlier_does_not_make_a_learner_slower() -> None:
+    steady, one_wild = (
+        [1.0 + r / 100 for r in range(12)],
+        [1.0 + r / 100 for r in range(11)] + [90.0],
+    )
+    assert check_seconds("rows", "A", steady, one_wild, Allowed()).finding == "same"
+    assert (
+        check_seconds("rows", "A", [2.0 * s for s in steady], steady, Allowed()).finding == "better"
+    )
+
+
+@pytest.mark.parametrize("word", ["0.9", "FOGD=", "FOGD=fast", "1", "inf", "nan"])
+def test_a_ratio_that_is_none_is_refused(word: str) -> None:
+    with pytest.raises(UsageError, match="no ratio above 1"):
+        Allowed.read([word])
+
+
+def test_a_learner_s_own_ratio_goes_before_that_of_all() -> None:
+    allowed = Allowed.read(["1.3", "fogd=1.5"])
+    assert (allowed.for_learner("FOGD(step=1)"), allowed.for_learner("RBP")) == (1.5, 1.3)
+
+
+@pytest.fixture
+def failing() -> Check:
+    return checked([replace(BASE[0], total=201), *BASE[1:]])
+
+
+def test_json_says_all(failing: Check) -> None:
+    page = json.loads(PAGES["json"](failing))
+    assert (page["okbench"], page["passed"], page["summary"]) == ("check", False, "1 regression")
+    assert page["cells"][0]["finding"] == "worse"
+    assert page["cells"][0]["counts"] == {"worse": 1, "same": 3}
+
+
+def test_junit_has_a_case_a_cell_and_a_failure_for_the_worse() -> None:
+    odd = [replace(one, trial=replace(one.trial, learner="<A>\x00&")) for one in BASE[:4]]
+    worse = [replace(odd[0], total=999), *odd[1:]]
+    suite = ElementTree.fromstring(PAGES["junit"](checked(worse, odd)))
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert suite[0].get("name") == "<A>?&"
+    assert "200 → 999" in str(suite[0][0].get("message"))
+
+
+def test_junit_of_nothing_is_a_failure() -> None:
+    suite = ElementTree.fromstring(PAGES["junit"](checked([], subset=True)))
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+
+
+def test_markdown_escapes_names() -> None:
+    odd = [replace(one, trial=replace(one.trial, learner="A|_b")) for one in BASE[:4]]
+    page = PAGES["md"](checked([replace(odd[0], total=999), *odd[1:]], odd))
+    assert page.startswith("### ❌ okbench check: 1 regression")
+    assert "| A\\|\\_b | rows | worse |" in page
+
+
+def test_the_command_ends_with_1_and_names_what_got_worse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results_file(tmp_path / "results/made/t.jsonl", BASE, blessed={"table": "made/t"})
+    results_file(tmp_path / "runs/made/t.jsonl", [replace(BASE[0], total=222), *BASE[1:]])
+    for arguments in (["results"], ["results/made/t.jsonl"], ["made/t"], ["results", "runs"]):
+        result = CliRunner().invoke(command, arguments)
+        assert isinstance(result.exception, OkbenchError)
+        assert result.exception.exit_code == 1
+        assert "A × rows: 1 worse of 4 trials" in result.output
+    result = CliRunner().invoke(command, ["results", "--format", "junit", "-o", "report.xml"])
+    assert "A × rows" in result.output
+    assert ElementTree.parse("report.xml").getroot().get("failures") == "1"
+
+
+def test_the_command_ends_with_0_when_nothing_got_worse(tmp_path: Path) -> None:
+    path = results_file(tmp_path / "t.jsonl", BASE)
+    result = CliRunner().invoke(command, [str(path), str(path)])
+    assert (result.exit_code, "no regressions" in result.output) == (0, True)
+
+
+def test_what_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no baseline at nowhere; make one with okbench bless"):
+        pairs(Path("nowhere"), None)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no results files in empty"):
+        pairs(Path("empty"), None)
+    path = results_file(tmp_path / "results/t.jsonl", BASE)
+    result = CliRunner().invoke(command, [str(path)])
+    assert "no results at runs/t.jsonl" in str(result.exception)
+
+
+def test_results_of_a_newer_okbench_are_refused(tmp_path: Path) -> None:
+    path = results_file(tmp_path / "t.jsonl", BASE)
+    path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":9', 1))
+    result = CliRunner().invoke(command, [str(path), str(path)])
+    assert isinstance(result.exception, StoreError)
+    assert "written by a newer okbench" in str(result.exception)

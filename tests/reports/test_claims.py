@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from printed_papers import PAPERS, printed_report, transcribed
+
+from okbench.cli.claims import claims as command
+from okbench.errors import ConfigError
+from okbench.papers import tables
+from okbench.reports import evidence
+from okbench.reports.cells import Cell
+from okbench.reports.claims import settle_claim
+from okbench.reports.claims_file import Claim, claims_of, papers_with_claims, read_claims
+from okbench.reports.report import Report
+
+# Where a claim, put to the printed tables as configs/claims says it, stands otherwise than its
+# reader found. Each for a reason.
+READ_OTHERWISE = {
+    "bkm/claim2": "it holds on all datasets but poker; the reader counts that as failed",
+    "bkm/claim3": "outcomes hold no grid search, so it is not put to them",
+    "bkm/claim4": "the printed time has the grid search in it",
+    "bkm/claim6": "nobody runs fifty days",
+    "ik/claim1": "no table has the dual form",
+    "ik/claim12": "no GPU here",
+    "ik/claim17": "the reader also asks that IK-OGD be high everywhere",
+    "lsokl/claim7": "'very high' is read as higher than every other on most datasets",
+    "rrf/claim7": "settings, not outcomes",
+    "rrf/claim13": "holds on the rows that are printed; the reader waits for those that are lost",
+}
+
+
+def test_every_claim_of_the_papers_is_written_down() -> None:
+    assert papers_with_claims() == PAPERS
+    assert sum(len(claims_of(paper)) for paper in PAPERS) == 71
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_claims_are_those_transcribed(paper: str) -> None:
+    told = [claim["id"] for claim in transcribed(paper)["claims"]]
+    assert [claim.id for claim in claims_of(paper)] == told
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_on_the_printed_tables_claims_stand_as_their_reader_found(paper: str) -> None:
+    found = {claim["id"]: claim["as_printed"] for claim in transcribed(paper)["claims"]}
+    words = {"cannot say": "not_checkable_from_tables", "holds partly": "holds_partly"}
+    stands = {}
+    for claim in claims_of(paper):
+        standing = settle_claim(claim, printed_report, evidence.printed).standing
+        stands[claim.id] = words.get(standing, standing)
+    otherwise = {id_ for id_, word in stands.items() if word != found[id_]}
+    assert otherwise == {id_ for id_ in READ_OTHERWISE if id_.startswith(f"{paper}/")}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_name_learners_and_datasets_that_their_tables_have(paper: str) -> None:
+    known = {card.name for card in tables.names()}
+    for claim in claims_of(paper):
+        for test in claim.tests:
+            if test.table in known:
+                table = tables.find(test.table)
+                labels = {column.label for column in table.learners}
+                assert {*test.learners, *test.others} <= labels, claim.id
+                assert set(test.on) <= {row.name for row in table.datasets}, claim.id
+
+
+def written(tmp_path: Path, test: str) -> Claim:
+    path = tmp_path / "made.yml"
+    path.write_text(
+        f"paper: made\nclaims:\n  claim1:\n    says: A is good\n    where: here\n    {test}\n",
+        encoding="utf-8",
+    )
+    return read_claims(path)[0]
+
+
+def cell(dataset: str, learner: str, values: tuple[float, ...], **more: Any) -> Cell:
+    repetitions = tuple(range(len(values)))
+    return Cell(dataset, learner, "mistake_rate", values, 6, repetitions, **more)
+
+
+LOW = (10.0, 10.2, 9.8, 10.1, 9.9, 10.0)
+HIGH = (12.0, 12.1, 11.8, 12.2, 11.9, 12.0)
+WILD = (14.0, 7.0, 13.0, 6.5, 12.0, 8.0)
+
+
+def report_of(**values: dict[str, tuple[float, ...]]) -> Report:
+    """Datasets by name: what each learner scored."""
+    learners = ("A", "B", "C")
+    cells = {
+        (dataset, learner): cell(dataset, learner, scores.get(learner, ()))
+        for dataset, scores in values.items()
+        for learner in learners
+    }
+    return Report("made/t", "", "mistake_rate", True, tuple(values), learners, cells, ())
+
+
+def standing(tmp_path: Path, test: str, report: Report | None) -> tuple[str, str, str]:
+    settled = settle_claim(written(tmp_path, test), lambda _: report, evidence.measured)
+    tested = settled.tests[0]
+    return settled.standing, tested.reason, tested.tells
+
+
+BEATS = "tests: [{in: made/t, of: [A], beats: [B]}]"
+
+
+def test_a_claim_holds_when_every_dataset_bears_it_out(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW, "B": HIGH}, two={"A": LOW, "B": HIGH})
+    assert standing(tmp_path, BEATS, report)[0] == "holds"
+
+
+def test_a_claim_holds_partly_when_one_dataset_is_against_it(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW, "B": HIGH}, two={"A": HIGH, "B": LOW})
+    assert standing(tmp_path, BEATS, report)[0] == "holds partly"
+
+
+def test_a_claim_fails_when_no_dataset_bears_it_out(tmp_path: Path) -> None:
+    assert standing(tmp_path, BEATS, report_of(one={"A": HIGH, "B": LOW}))[0] == "fails"
+
+
+def test_most_is_more_than_half(tmp_path: Path) -> None:
+    most = "tests: [{in: made/t, of: [A], beats: [B], for: most}]"
+    good, bad = {"A": LOW, "B": HIGH}, {"A": HIGH, "B": LOW}
+    assert standing(tmp_path, most, report_of(one=good, two=good, three=bad))[0] == "holds"
+    assert standing(tmp_path, most, report_of(one=good, two=bad))[0] == "holds partly"
+
+
+def test_what_is_not_decided_cannot_be_said(tmp_path: Path) -> None:
+    found = standing(tmp_path, BEATS, report_of(one={"A": WILD, "B": LOW}))
+    assert found[:2] == ("cannot say", "not decided on one")
+
+
+def test_what_is_not_measured_names_the_command_that_would_tell(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW, "B": HIGH}, two={"A": LOW})
+    found = standing(tmp_path, BEATS, report)
+    assert found == (
+        "cannot say",
+        "not measured on two",
+        "okbench run made/t --datasets two --learners B",
+    )
+
+
+def test_an_incomplete_cell_is_not_taken_for_the_whole(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW[:5], "B": HIGH})
+    assert standing(tmp_path, BEATS, report)[0] == "cannot say"
+
+
+def test_a_table_that_is_not_written_cannot_tell(tmp_path: Path) -> None:
+    found = standing(tmp_path, BEATS, None)
+    assert found == ("cannot say", "made/t is no table yet", "okbench run made/t")
+
+
+def test_a_learner_the_table_does_not_have_is_told(tmp_path: Path) -> None:
+    odd = "tests: [{in: made/t, of: [A], beats: [BB]}]"
+    assert standing(tmp_path, odd, report_of(one={}))[1].startswith(
+        "made/t has no learner 'BB'. Did you mean 'B'?"
+    )
+
+
+def test_the_best_speaks_for_several_and_the_worst_for_every_one(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW, "B": HIGH, "C": tuple(v + 1 for v in LOW)})
+    best = "tests: [{in: made/t, of: [A, B], beats: [C]}]"
+    every = "tests: [{in: made/t, each of: [A, B], beats: [C]}]"
+    assert standing(tmp_path, best, report)[0] == "holds"
+    assert standing(tmp_path, every, report)[0] == "fails"
+
+
+def test_near_needs_the_whole_interval_inside(tmp_path: Path) -> None:
+    report = report_of(one={"A": LOW, "B": HIGH})
+    near = "tests: [{in: made/t, of: [A], is near: [B], within: %s}]"
+    assert standing(tmp_path, near % 3, report)[0] == "holds"
+    assert standing(tmp_path, near % 1, report)[0] == "fails"
+    assert standing(tmp_path, near % 2, report)[0] == "cannot say"
+
+
+def test_seconds_count_only_when_timed_alone_on_one_machine(tmp_path: Path) -> None:
+    faster = "tests: [{in: made/t, compare: seconds, of: [A], beats: [B], times: 10}]"
+
+    def timed(b_seconds: float, machine: str = "e1", alone: bool = True) -> Report:
+        cells = {
+            ("one", "A"): cell("one", "A", LOW, seconds=1.0, timed=True, environments=("e1",)),
+            ("one", "B"): cell(
+                "one", "B", LOW, seconds=b_seconds, timed=alone, environments=(machine,)
+            ),
+        }
+        return Report("made/t", "", "mistake_rate", True, ("one",), ("A", "B"), cells, ())
+
+    assert standing(tmp_path, faster, timed(20.0))[0] == "holds"
+    assert standing(tmp_path, faster, timed(5.0))[0] == "fails"
+    assert standing(tmp_path, faster, timed(10.1))[0] == "cannot say"
+    assert standing(tmp_path, faster, timed(20.0, machine="e2"))[0] == "cannot say"
+    crowded = standing(tmp_path, faster, timed(20.0, alone=False))
+    assert crowded[0] == "cannot say"
+    assert crowded[2].endswith("--learners B --timing --jobs 1")
+
+
+def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
+    settled = settle_claim(
+        written(tmp_path, "untold: a theorem"), lambda _: None, evidence.measured
+    )
+    assert (settled.standing, settled.claim.untold) == ("cannot say", "a theorem")
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ("tests: [{in: made/t, of: [A]}]", "exactly one of beats, matches, is near"),
+        ("tests: [{in: made/t, of: [A], beats: [B], within: 1}]", "'within' goes with"),
+        ("tests: [{in: made/t, of: [A], beat: [B]}]", "'beat' is not a key here. Did you mean"),
+        ("tests: [{in: made/t, of: [], beats: [B]}]", "name one or more"),
+        ("{}", "a mapping is expected"),
+    ],
+)
+def test_a_claim_written_wrongly_is_refused_with_its_line(
+    tmp_path: Path, test: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=r"made\.yml:\d") as error:
+        written(tmp_path, test if test != "{}" else "tests: [3]")
+    assert message in str(error.value)
+
+
+def test_the_command_says_how_each_claim_stands_and_what_would_tell(tmp_path: Path) -> None:
+    arguments = ["lsokl", "--results", str(tmp_path)]
+    page = CliRunner().invoke(command, arguments).output
+    assert "lsokl/claim3    cannot say" in page
+    assert "→ okbench run lsokl/table5 --datasets w7a,w8a,ijcnn1 --learners FOGD,OGD" in page
+    assert page.endswith("19 claims: 19 cannot say\n")
+
+
+def test_the_command_puts_claims_to_the_printed_numbers_with_their_figures() -> None:
+    page = CliRunner().invoke(command, ["lsokl", "--printed", "--figures"]).output
+    assert "w7a: yes, FOGD 2.75 beats OGD 2.96" in page
+    data = json.loads(CliRunner().invoke(command, ["lsokl", "--format", "json"]).output)
+    assert len(data["claims"]) == 19
+
+
+def test_a_paper_without_claims_is_told() -> None:
+    error = CliRunner().invoke(command, ["lsoklx"]).exception
+    assert str(error).startswith("no claims of a paper 'lsoklx'. Did you mean 'lsokl'?")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from outcome_material import outcomes, results_file
+from small_table import all_measured, small_table
+
+from okbench.cli.report import report
+from okbench.cli.run import run
+from okbench.errors import UsageError
+from okbench.reports.explain import describe_trial, explain
+from okbench.trials.options import Options
+
+TABLE = small_table({("one", "FOGD"): "15.0 ± 1.0"})
+
+
+def explained(tmp_path: Path, learner: str = "FOGD", dataset: str = "one") -> str:
+    found = all_measured(TABLE)
+    del found[7]  # FOGD on one, r = 1
+    results_file(tmp_path / "made/small.jsonl", found)
+    return explain(TABLE, learner, dataset, tmp_path, Options(seed=0))
+
+
+def test_the_trials_of_a_cell_are_listed(tmp_path: Path) -> None:
+    page = explained(tmp_path)
+    ids = [one.trial.id for one in all_measured(TABLE)[6:12]]
+    lines = page.splitlines()
+    assert "FOGD × one of made/small: 5 of 6 trials done" in lines
+    assert "paper prints  15.0 ± 1.0" in lines
+    assert "verdict       cannot say: too few trials (5 of 6)" in lines
+    assert "step = 0.01  (inferred: a guess)" in lines
+    assert all(any(id_ in line for line in lines) for id_ in ids)
+    assert next(line for line in lines if ids[1] in line).split()[2] == "missing"
+
+
+def test_the_command_that_repeats_is_told(tmp_path: Path) -> None:
+    command = "okbench run made/small --datasets one --learners FOGD --trials 1 --results again"
+    assert command in explained(tmp_path)
+
+
+def test_names_are_known_in_any_case_and_corrected(tmp_path: Path) -> None:
+    assert "FOGD × one" in explained(tmp_path, "fogd", "ONE")
+    with pytest.raises(UsageError, match=r"no learner 'FOGDE' here\. Did you mean 'FOGD'"):
+        explained(tmp_path, "FOGDE")
+
+
+def test_a_trial_is_shown_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    first, second = outcomes([200, 210])
+    first = replace(first, curve=((500, 90, 10, 0.5),), reason="odd")
+    results_file(tmp_path / "t.jsonl", [first, second])
+    page = describe_trial(first.trial.id[:6], [tmp_path])
+    assert page is not None
+    assert first.trial.spelled in page
+    assert "200 over 1000 rows" in page
+    assert "one, 2 cores" in page
+    assert page.splitlines()[-1].split() == ["500", "90", "10", "0.5"]
+
+
+def test_a_beginning_of_several_ids_is_refused(tmp_path: Path) -> None:
+    results_file(tmp_path / "t.jsonl", outcomes([1] * 40))
+    with pytest.raises(UsageError, match="say more of it"):
+        describe_trial("", [tmp_path])
+
+
+def test_what_is_no_trial_is_left_to_others(tmp_path: Path) -> None:
+    results_file(tmp_path / "t.jsonl", outcomes([1]))
+    assert describe_trial("german", [tmp_path]) is None
+    assert describe_trial("german", [tmp_path / "nowhere"]) is None
+
+
+def test_a_cell_is_explained_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cell = ["--datasets", "breast-cancer", "--learners", "Perceptron", "--trials", "1"]
+    assert CliRunner().invoke(run, ["demo", *cell, "--jobs", "1"]).exit_code == 0
+    arguments = ["demo", "--trials", "1", "--explain", "Perceptron", "breast-cancer"]
+    page = CliRunner().invoke(report, arguments).output
+    assert page.startswith("Perceptron × breast-cancer of demo: 1 of 1 trials done")
