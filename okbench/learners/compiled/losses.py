@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from okbench.learners.compiled.elementary import exp
 from okbench.learners.compiled.jit import compiled
 
 # Classification: functions of the margin h = y f, or F_y - F_s against the best rival class s.
@@ -18,6 +19,7 @@ NOT_POSITIVE = 1  # h <= 0: a score of zero counts, though it predicts +1
 HINGE = 2  # h < 1
 HINGE_CLOSED = 3  # h <= 1
 AGGRESSIVE = 4  # h < 1, by as much as repairs the loss (passive-aggressive)
+LOGISTIC = 5  # log(1 + exp(-h)): always, by 1 / (1 + exp(h))
 # Regression: functions of the residual e = y - f, silent within epsilon.
 SIGN = 10  # sign(e)
 RESIDUAL = 11  # e
@@ -69,4 +71,7 @@ def _gain(loss: int, margin: float, loses_ties: bool, columns: float) -> float:
         return 1.0 if margin < 1.0 else 0.0
     if loss == HINGE_CLOSED:
         return 1.0 if margin <= 1.0 else 0.0
+    if loss == LOGISTIC:
+        odds = exp(-abs(margin))
+        return (odds if margin > 0.0 else 1.0) / (1.0 + odds)
     return max(0.0, (1.0 - margin) / columns)

@@ -1,0 +1,161 @@
+"""The walk of a budgeted expansion that hands the vectors it drops over to random features."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from okbench.learners.compiled.elementary import FUSED, sincos_sweep
+from okbench.learners.compiled.jit import compiled
+from okbench.learners.compiled.lanes import dot, inlined, products
+from okbench.learners.compiled.losses import step
+from okbench.learners.compiled.pegasos import Vectors, join, leave
+from okbench.learners.compiled.pegasos import score as score_vectors
+from okbench.learners.contract import FloatArray
+
+ANGLES, COSINES, SINES = 0, 1, 2
+
+
+class Features(NamedTuple):
+    """Random features of the kernel; lanes behind the last component are padding."""
+
+    components: int
+    frequencies: FloatArray  # inputs × lanes
+    weights: FloatArray  # 2 columns × lanes: cosines and sines of a column below each other
+    room: FloatArray  # 3 × lanes, for one row: ANGLES, COSINES, SINES
+
+
+class Rule(NamedTuple):
+    """DualSGD in numbers."""
+
+    budget: int
+    handed_over: int  # vectors, when the budget is full; no more than it
+    loss: int
+    epsilon: float
+    decay: float
+    sharpness: float
+    stale: bool  # a recycled row of coefficients keeps what is not overwritten
+
+
+@compiled(fastmath=FUSED)
+def learn_rows(
+    rows: Any, targets: Any, seen: int, vectors: Vectors, size: int, features: Features,
+    leftover: Any, rule: Rule, kernel: Any, scores: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Score, then learn, every row: (size, rows that had a loss)."""
+    coefficients, n_columns = vectors.coefficients, scores.shape[1]
+    updates = 0
+    for i in range(len(targets)):
+        score(rows, i, vectors, features, rule.sharpness, kernel, scores)
+        gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
+        updates += gain != 0.0
+        t = seen + i
+        for held in (coefficients, leftover, features.weights):
+            shrink(held, t / (t + 1.0))
+        if size == rule.budget:
+            keep_leftover(vectors, size, leftover)
+            for _ in range(rule.handed_over):
+                age = lightest(coefficients, vectors.order, size)
+                hand_over(vectors, vectors.order[age], features)
+                leave(vectors, size, age)
+                size -= 1
+        slot = join(vectors, size, rows, i)
+        recycled = size - (rule.budget - leftover.shape[1])
+        if rule.stale and recycled >= 0:
+            for column in range(n_columns):
+                coefficients[column, slot] = leftover[column, recycled]
+        change = gain / (rule.decay * (t + 1.0))
+        coefficients[plus, slot] = change
+        if minus >= 0 and t > 0:  # nobody has a score to be the runner-up at first
+            coefficients[minus, slot] = -change
+        size += 1
+    return size, updates
+
+
+@compiled(fastmath=FUSED)
+def score_rows(
+    rows: Any, vectors: Vectors, features: Features, sharpness: float, kernel: Any, scores: Any
+) -> None:
+    """Scores of rows; nothing is learned."""
+    for i in range(len(scores)):
+        score(rows, i, vectors, features, sharpness, kernel, scores)
+
+
+@inlined
+def score(
+    rows: Any, i: int, vectors: Vectors, features: Features, sharpness: float, kernel: Any,
+    scores: Any,
+) -> None:  # fmt: skip
+    """Scores of row i."""
+    components, frequencies, weights, room = features
+    score_vectors(rows, i, vectors, sharpness, kernel, scores)
+    products(
+        rows.values, rows.columns, rows.starts[i], rows.stops[i], frequencies, vectors.place,
+        room.shape[1], room, ANGLES,
+    )  # fmt: skip
+    finish(components, room)
+    for column in range(scores.shape[1]):
+        cosines = dot(weights, 2 * column, room, COSINES, room.shape[1])
+        sines = dot(weights, 2 * column + 1, room, SINES, room.shape[1])
+        scores[i, column] += (cosines + sines) / math.sqrt(components)
+
+
+@compiled(fastmath=FUSED)
+def finish(components: int, room: Any) -> None:
+    """Cosines and sines of the angles."""
+    sincos_sweep(room[ANGLES], room[SINES], room[COSINES], 0, room.shape[1])
+    for j in range(components, room.shape[1]):
+        room[COSINES, j] = 0.0
+
+
+@compiled(fastmath=FUSED)
+def hand_over(vectors: Vectors, slot: int, features: Features) -> None:
+    """Add the features of a vector to the weights, times its coefficients."""
+    components, frequencies, weights, room = features
+    room[ANGLES] = 0.0
+    for n in range(len(frequencies)):
+        x = vectors.matrix[n, slot]
+        if x != 0.0:
+            for j in range(room.shape[1]):
+                room[ANGLES, j] += x * frequencies[n, j]
+    finish(components, room)
+    for column in range(len(vectors.coefficients)):
+        coefficient = vectors.coefficients[column, slot] / math.sqrt(components)
+        for j in range(room.shape[1]):
+            weights[2 * column, j] += coefficient * room[COSINES, j]
+            weights[2 * column + 1, j] += coefficient * room[SINES, j]
+
+
+@compiled()
+def shrink(matrix: Any, factor: float) -> None:
+    for row in range(matrix.shape[0]):
+        for lane in range(matrix.shape[1]):
+            matrix[row, lane] *= factor
+
+
+@compiled()
+def lightest(coefficients: Any, order: Any, size: int) -> int:
+    """The vector with the shortest coefficients, the oldest of equals; its age.
+
+    Many are equal but for the rounding of all they were multiplied by, which decides then, as it
+    does in the authors' program.
+    """
+    chosen, least = 0, math.inf
+    for age in range(size):
+        square = 0.0
+        for column in range(len(coefficients)):
+            square += coefficients[column, order[age]] ** 2
+        length = math.sqrt(square)
+        if length < least:
+            chosen, least = age, length
+    return chosen
+
+
+@inlined
+def keep_leftover(vectors: Vectors, size: int, leftover: Any) -> None:
+    """Remember the coefficients at the places that are about to be free."""
+    kept = leftover.shape[1]
+    for k in range(kept):
+        slot = vectors.order[size - kept + k]
+        for column in range(len(leftover)):
+            leftover[column, k] = vectors.coefficients[column, slot]

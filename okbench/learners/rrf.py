@@ -1,0 +1,120 @@
+"""Reparameterised random features."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from okbench.learners.base import OnlineLearner
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.rrf import Model, Rates, learn_rows, score_rows
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.kernel import BLOCK
+from okbench.learners.named_losses import check_loss, chosen_loss
+from okbench.learners.registry import learner
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_number, check_whole
+
+FIRST_WEIGHTS = 0.01  # their standard deviation, in the authors' program
+
+
+@learner("RRF", paper="rrf", version=1)
+class RRF(OnlineLearner):
+    """Random features that learn a scale for every input as they go (Nguyen et al. 2017).
+
+    Frequencies are noise times scales; noise stays, and scales begin at 1 / width. `step` moves the
+    weights, `scale_step` the scales' logarithms; with scale_step=0 the features are fixed. `decay`
+    is the regulariser λ. Features are not divided by √D. `loss` is hinge or logistic, and in
+    regression eps_insensitive (silent up to epsilon), l1 or l2; by default the first of them.
+    """
+
+    def __init__(
+        self,
+        components: int = 100,
+        width: float = 1.0,
+        step: float = 0.003,
+        scale_step: float = 1e-4,
+        decay: float = 0.0,
+        loss: str | None = None,
+        epsilon: float = 0.1,
+    ) -> None:
+        self.components = components
+        self.width = width
+        self.step = step
+        self.scale_step = scale_step
+        self.decay = decay
+        self.loss = loss
+        self.epsilon = epsilon
+
+    @property
+    def log_scales(self) -> FloatArray:
+        """The logarithm of the frequencies' standard deviation, for every input."""
+        return self._model.log_scales
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the cosines, then of the sines: columns × 2 components."""
+        held = self._model.weights[:, : self.components]
+        return held.reshape(len(held) // 2, -1)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(held.nbytes for held in self._model if isinstance(held, np.ndarray))
+
+    def check_settings(self) -> None:
+        """Refuse settings that make no sense."""
+        check_whole(self, "components", at_least=1)
+        check_number(self, "width", above=0.0)
+        check_number(self, "step", above=0.0)
+        check_number(self, "scale_step", at_least=0.0)
+        check_number(self, "decay", at_least=0.0)
+
+    def _start(self, problem: Problem) -> None:
+        self.check_settings()
+        check_loss(self, problem.task)
+        loss, epsilon = chosen_loss(self, problem.task)
+        keep = 1.0 - self.step * self.decay
+        self._rates = Rates(loss, epsilon, float(self.step), float(self.scale_step), keep)
+        self._model = self._drawn(problem)
+
+    def _drawn(self, problem: Problem) -> Model:
+        """The model before any row. The authors' program draws start weights (2D × columns), then
+        as many numbers as the noise has, which it drops, then the noise."""
+        n_features, n_columns, size = problem.n_features, problem.n_columns, self.components
+        lanes = padded(size)
+        drawn = self.draws.normals(2 * n_columns + 2 * n_features, size)
+        noise, weights = aligned(n_features, lanes), aligned(2 * n_columns, lanes)
+        noise[:, :size] = drawn[2 * n_columns + n_features :]
+        first = FIRST_WEIGHTS * drawn[: 2 * n_columns].reshape(2, size, n_columns)
+        weights[:, :size] = first.transpose(2, 0, 1).reshape(-1, size)
+        log_scales = np.full(n_features, -math.log(self.width))
+        return Model(
+            components=size,
+            noise=noise,
+            log_scales=log_scales,
+            scales=np.exp(log_scales),
+            weights=weights,
+            features=aligned(2, lanes),
+            slopes=aligned(1, lanes),
+            moved=aligned(n_features + 3),
+        )
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        scores = np.empty((len(block), self._begun().n_columns))
+        for first in range(0, len(block), BLOCK):
+            rows = slice(first, first + BLOCK)
+            part = block[rows]
+            self.updates += learn_rows(
+                part.values, part.columns, part.starts, targets[rows], self._model, self._rates,
+                scores[rows],
+            )  # fmt: skip
+        return scores
+
+    def _scores(self, block: Block) -> FloatArray:
+        scores = np.empty((len(block), self._begun().n_columns))
+        for first in range(0, len(block), BLOCK):
+            rows = slice(first, first + BLOCK)
+            part = block[rows]
+            score_rows(part.values, part.columns, part.starts, self._model, scores[rows])
+        return scores

@@ -1,0 +1,98 @@
+"""The tables and figures of Nguyen et al. (2017) that travel with okbench, against the paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from okbench.papers.tables import find
+from okbench.papers.yamlfile import read_yaml
+from tests.shared import SHARED
+
+TABLES = ("rrf/table1", "rrf/table2")
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, Any]:
+    paper: dict[str, Any] = dict(read_yaml(SHARED / "papers" / "rrf.yaml").items())
+    return {
+        dict(page.items())["id"].text(): dict(page.items()) for page in paper["tables"].elements()
+    }
+
+
+@pytest.mark.shared("printed cells of the RRF paper")
+@pytest.mark.parametrize("name", TABLES)
+def test_printed_cells_are_those_of_the_paper(name: str, pages: dict[str, Any]) -> None:
+    theirs = {}
+    for node in pages[name]["cells"].elements():
+        cell, words = node.plain(), dict(dict(node.items())["printed"].items())
+        key = cell["dataset"], cell["algorithm"]
+        if cell["metric"] is None:
+            theirs[key] = (None, None, None, "", "")
+        else:
+            theirs[key] = (
+                cell["metric"]["mean"],
+                cell["metric"]["std"],
+                cell["time"],
+                words["metric"].text(),
+                words["time"].text(),
+            )
+    ours = {
+        key: (cell.mean, cell.std, cell.seconds, cell.text, cell.seconds_text)
+        for key, cell in find(name).printed.items()
+    }
+    assert ours == theirs
+
+
+@pytest.mark.shared("datasets and learners of the RRF paper")
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_columns_and_sizes_are_those_of_the_paper(name: str, pages: dict[str, Any]) -> None:
+    table, page = find(name), pages[name]
+    assert [column.label for column in table.learners] == page["algorithms"].plain()
+    assert table.protocol.runs == page["protocol"].plain()["runs"]
+    entries = page["datasets"].plain()
+    assert [(row.name, row.rows) for row in table.datasets] == [
+        (entry["name"], entry["instances"]) for entry in entries
+    ]
+    for entry in entries:
+        sizes = entry["settings"]
+        for label, setting, size in (
+            ("NOGD", "budget", sizes["B"]),
+            ("FOGD", "components", sizes["D_hat"] or entry["D_hat_guess"]),
+            (table.learners[-1].label, "components", sizes["D"]),
+        ):
+            assert table.settings[entry["name"], label][setting].value == size
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_cell_is_either_printed_or_left_out(name: str) -> None:
+    table = find(name)
+    assert set(table.printed) | table.left_out == set(table.settings)
+    assert not set(table.printed) & table.left_out
+
+
+def test_what_the_damaged_text_lost_is_told() -> None:
+    table = find("rrf/table2")
+    lost = {key for key, cell in table.printed.items() if not cell.text}
+    assert lost == {(d, f"RRF-{loss}") for d in ("year", "airlines") for loss in ("ε", "ℓ1", "ℓ2")}
+    assert all("lost" in table.printed[key].note for key in lost)
+    for dataset, label, name in (("slice", "FOGD", "D_hat"), ("year", "RRF-ε", "D")):
+        assert table.settings[dataset, label][name].source == "inferred"
+    assert "lost" in find("rrf/table1").search.sweep.reason
+
+
+@pytest.mark.parametrize("name", ["rrf/figure1", "rrf/figure2"])
+def test_the_settings_of_a_figure_are_those_of_the_table(name: str) -> None:
+    table, figure = find("rrf/table1"), find(name)
+    for column in figure.learners:
+        label = "RRF-Hinge" if column.line == "RRF" else column.line
+        theirs, ours = table.settings["cod-rna", label], figure.settings["cod-rna", column.label]
+        for setting in ours.keys() - {"components", "loss"}:
+            assert ours[setting].value == theirs[setting].value, setting
+
+
+def test_figure_2_sweeps_the_printed_grid() -> None:
+    assert [c.point.value for c in find("rrf/figure2").learners if c.point] == [
+        10, 20, 50, 100, 150, 200, 400,
+    ]  # fmt: skip
