@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from okbench.learners.registry import settings_of
 from okbench.learners.rows import Block, all_finite
 
 
-class OnlineLearner:
+class OnlineLearner(ABC):
     """An online learner as an estimator.
 
     Settings are constructor arguments, stored unchanged under their own names. `begin` names the
@@ -151,13 +152,14 @@ class OnlineLearner:
             raise UsageError(f"{self.name} has learned nothing yet: learn rows, or begin() first")
         return self.problem
 
+    @abstractmethod
     def _start(self, problem: Problem) -> None:
         """Allocate an empty model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         """Scores before each update, rows × columns, with the rows learned in order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _scores(self, block: Block) -> FloatArray:
-        raise NotImplementedError
+        """Scores of rows, rows × columns; nothing is learned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -44,14 +45,14 @@ class KernelLearner(OnlineLearner):
         return sum(array.nbytes for array in arrays_in(list(vars(self).values())))
 
     @property
+    @abstractmethod
     def coefficients(self) -> FloatArray:
         """Coefficients of the supports, columns × supports, oldest first."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def support_rows(self) -> NDArray[np.int64]:
         """Where in the stream the supports were met, counted from 0, oldest first."""
-        raise NotImplementedError
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -75,13 +76,13 @@ class KernelLearner(OnlineLearner):
             self._position += len(scores[rows])
         return scores
 
+    @abstractmethod
     def _clear(self, problem: Problem) -> None:
         """Forget all supports."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
         """Learn rows in order and fill in the scores they had before."""
-        raise NotImplementedError
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -33,9 +34,9 @@ class LinearOnMap(OnlineLearner):
     map: FeatureMap
     weights: FloatArray  # columns × features
 
+    @abstractmethod
     def feature_map(self, problem: Problem, draws: Draws) -> FeatureMap:
         """The map for this problem."""
-        raise NotImplementedError
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,11 +89,11 @@ class Pegasos(OnlineLearner):
             self._score(Entries.of(block[rows]), scores[rows], self._room)
         return scores * self._factor
 
+    @abstractmethod
     def _advance(
         self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
     ) -> tuple[int, int]:
         """Learn rows and fill in the scores they had before: (size, updates)."""
-        raise NotImplementedError
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         """Fill in the scores of rows without the shared factor."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,9 +13,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from okbench.learners.contract import Problem, RecordedDraws
+from okbench.learners.contract import FloatArray, Problem, RecordedDraws
+from tests.shared import SHARED
 
-SHARED = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared"))
 SETTINGS = (
     "german_paper",
     "spambase_paper",
@@ -84,10 +83,10 @@ class Run:
 def runs(*algorithms: str, when: Callable[[Run], bool] = lambda run: True) -> list[Any]:
     """The recorded runs of the algorithms, as parameters with a readable id.
 
-    Without ../shared, one parameter that skips, or fails where CI=true.
+    Without ../shared, one parameter that is skipped, or fails in CI.
     """
     if not (SHARED / "oracle" / "lsokl").is_dir():
-        return [pytest.param(None, id="not-here")]
+        return [pytest.param(None, id="not-here", marks=pytest.mark.shared("the recorded runs"))]
     return [
         pytest.param(run, id=f"{run.record['algorithm']}-{run.name}")
         for setting in SETTINGS
@@ -96,14 +95,18 @@ def runs(*algorithms: str, when: Callable[[Run], bool] = lambda run: True) -> li
     ]
 
 
-def require(run: Run | None) -> Run:
-    """The run, or a loud skip."""
-    if run is not None:
-        return run
-    message = "the recorded runs are not checked: ../shared is not here"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
+def replayed(run: Run, learner: Any) -> tuple[FloatArray, FloatArray, list[int]]:
+    """Have a learner learn the recorded rows: its scores, errors so far, supports at ticks."""
+    X, y = run.rows
+    scores, supports = [], []
+    stops = [*run.record["ticks"], len(X)]
+    for first, stop in zip([0, *stops], stops, strict=False):
+        scores.append(learner.learn_scores(X[first:stop], y[first:stop]))
+        supports.append(learner.support_size)
+    found = np.concatenate(scores)
+    predictions = run.problem.decide(found)
+    errors = (predictions - y) ** 2 if run.problem.task == "regression" else predictions != y
+    return found, np.cumsum(errors), supports[:-1]
 
 
 def _folder() -> Path:

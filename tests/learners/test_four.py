@@ -3,8 +3,6 @@ and by what their rules promise."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -114,20 +112,6 @@ def test_sparse_rows_give_what_the_same_dense_rows_give(name, task, filled):
     found = sparse.learn_scores(sp.csr_array(X), targets)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
     np.testing.assert_allclose(sparse.scores(sp.csr_array(X)), dense.scores(X), rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize(("name", "task"), LEARNERS)
-@given(cuts=st.lists(st.integers(0, N_ROWS), max_size=6))
-@settings(max_examples=5, deadline=None)
-def test_cutting_the_rows_changes_nothing(name, task, cuts):
-    X, targets, _ = stream(task)
-    whole = learner(name, task).learn_scores(X, targets)
-    cut = learner(name, task)
-    parts = [
-        cut.learn_scores(X[first:stop], targets[first:stop])
-        for first, stop in pairwise([0, *sorted(cuts), N_ROWS])
-    ]
-    np.testing.assert_allclose(np.concatenate(parts), whole, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNERS)

@@ -13,7 +13,7 @@ from okbench.learners.ogd import OGD
 from okbench.learners.perceptron import Perceptron
 from okbench.learners.projectron import Projectron, ProjectronPP
 from okbench.learners.rbp import RBP
-from tests.learners.lsokl_oracle import Run, require, runs
+from tests.learners.lsokl_oracle import Run, replayed, runs
 
 ALGORITHMS = (
     "Perceptron",
@@ -64,16 +64,7 @@ def replay(run: Run):
     """The learner after the recorded rows, the scores it gave, its errors and supports at ticks."""
     draws = run.draws
     learner = learner_of(run).begin(run.problem, draws)
-    X, y = run.rows
-    scores, supports = [], []
-    stops = [*run.record["ticks"], len(X)]
-    for first, stop in zip([0, *stops], stops, strict=False):
-        scores.append(learner.learn_scores(X[first:stop], y[first:stop]))
-        supports.append(learner.support_size)
-    scores = np.concatenate(scores)
-    predictions = run.problem.decide(scores)
-    errors = (predictions - y) ** 2 if run.problem.task == "regression" else predictions != y
-    return learner, draws, scores, np.cumsum(errors), supports[:-1]
+    return learner, draws, *replayed(run, learner)
 
 
 def exact(run: Run) -> bool:
@@ -82,7 +73,6 @@ def exact(run: Run) -> bool:
 
 @pytest.mark.parametrize("run", runs(*ALGORITHMS, when=exact))
 def test_equals_the_recorded_run(run):
-    run = require(run)
     learner, _, scores, errors, supports = replay(run)
     record, ticks = run.record, np.array(run.record["ticks"])
     if run.problem.task == "regression":
@@ -100,7 +90,6 @@ def test_equals_the_recorded_run(run):
 
 @pytest.mark.parametrize("run", runs(*ALGORITHMS, when=lambda run: exact(run) and run.has_supports))
 def test_ends_with_the_recorded_supports(run):
-    run = require(run)
     learner, *_ = replay(run)
     assert run.order[learner.support_rows].sum() == run.record["sum_sv_row_ids_0based"]
     coefficients = learner.coefficients
@@ -114,7 +103,6 @@ def test_ends_with_the_recorded_supports(run):
     runs(*ALGORITHMS, when=lambda run: exact(run) and bool(run.record.get("removal_slots"))),
 )
 def test_removes_the_recorded_slots(run):
-    run = require(run)
     learner, draws, *_ = replay(run)
     uniforms = run.draws.look_ahead(len(run.order))
     drawn = len(uniforms) - np.isfinite(draws.look_ahead(len(uniforms))).sum()
@@ -126,7 +114,6 @@ def test_removes_the_recorded_slots(run):
     "run", runs(*ALGORITHMS, when=lambda run: exact(run) and run.permutation == 0)
 )
 def test_scores_are_the_traced_ones(run):
-    run = require(run)
     _, _, scores, *_ = replay(run)
     np.testing.assert_allclose(scores, run.trace, atol=1e-9, rtol=0)
 
@@ -135,7 +122,6 @@ def test_scores_are_the_traced_ones(run):
     "run", runs("Projectron", when=lambda run: run.fragile and run.dataset == "housing")
 )
 def test_projectron_on_ill_conditioned_supports_stays_near_the_recorded_loss(run):
-    run = require(run)
     _, _, _, errors, _ = replay(run)
     n_rows = len(run.order)
     assert errors[-1] / n_rows == pytest.approx(run.record["mean_squared_loss"], abs=2e-9)
@@ -143,6 +129,5 @@ def test_projectron_on_ill_conditioned_supports_stays_near_the_recorded_loss(run
 
 @pytest.mark.parametrize("run", runs("BPA-S", when=lambda run: run.fragile))
 def test_bpas_with_ties_comes_out_near_the_recorded_mistakes(run):
-    run = require(run)
     _, _, _, errors, _ = replay(run)
     assert abs(int(errors[-1]) - run.record["mistakes"]) <= 0.02 * len(run.order)

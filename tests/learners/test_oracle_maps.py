@@ -7,7 +7,7 @@ import pytest
 
 from okbench.learners.fogd import FOGD
 from okbench.learners.nogd import NOGD
-from tests.learners.lsokl_oracle import Run, require, runs
+from tests.learners.lsokl_oracle import Run, replayed, runs
 
 
 def learner_of(run: Run) -> FOGD | NOGD:
@@ -23,21 +23,11 @@ def learner_of(run: Run) -> FOGD | NOGD:
 def replay(run: Run):
     """The learner after the recorded rows, the scores it gave, its errors and supports at ticks."""
     learner = learner_of(run).begin(run.problem, run.draws)
-    X, y = run.rows
-    scores, supports = [], []
-    stops = [*run.record["ticks"], len(X)]
-    for first, stop in zip([0, *stops], stops, strict=False):
-        scores.append(learner.learn_scores(X[first:stop], y[first:stop]))
-        supports.append(learner.support_size)
-    scores = np.concatenate(scores)
-    predictions = run.problem.decide(scores)
-    errors = (predictions - y) ** 2 if run.problem.task == "regression" else predictions != y
-    return learner, scores, np.cumsum(errors), supports[:-1]
+    return learner, *replayed(run, learner)
 
 
 @pytest.mark.parametrize("run", runs("FOGD", "NOGD", when=lambda run: not run.fragile))
 def test_equals_the_recorded_run(run):
-    run = require(run)
     learner, scores, errors, supports = replay(run)
     record = run.record
     if run.problem.task == "regression":
@@ -60,7 +50,6 @@ def test_equals_the_recorded_run(run):
 
 @pytest.mark.parametrize("run", runs("NOGD", when=lambda run: run.has_supports))
 def test_the_frozen_expansion_is_the_recorded_one(run):
-    run = require(run)
     learner, *_ = replay(run)
     assert run.order[learner.support_rows].sum() == run.record["sum_sv_row_ids_0based"]
     assert learner.coefficients.sum() == pytest.approx(run.record["sum_coefficients"], rel=1e-12)
@@ -69,14 +58,12 @@ def test_the_frozen_expansion_is_the_recorded_one(run):
 @pytest.mark.parametrize("run", runs("FOGD", "NOGD", when=lambda run: run.permutation == 0))
 def test_scores_are_the_traced_ones(run):
     """Also of the fragile runs: the scores agree where the signs of vanishing ones do not."""
-    run = require(run)
     _, scores, *_ = replay(run)
     np.testing.assert_allclose(scores, run.trace, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("run", runs("FOGD", "NOGD", when=lambda run: run.fragile))
 def test_a_fragile_run_comes_out_near_the_recorded_one(run):
-    run = require(run)
     _, scores, errors, _ = replay(run)
     undecided = int((np.abs(scores[:, 0]) < 1e-9).sum())
     assert abs(int(errors[-1]) - run.record["mistakes"]) <= max(undecided // 4, 1)

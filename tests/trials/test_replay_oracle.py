@@ -14,7 +14,8 @@ from okbench.learners.registry import catalogue
 from okbench.trials.record import read_record
 from okbench.trials.replay import replay
 from okbench.trials.replay_check import partings
-from tests.learners.lsokl_oracle import SHARED, require, runs
+from tests.learners.lsokl_oracle import runs
+from tests.shared import SHARED
 
 NAMES = {"sigma": "width", "B": "budget", "C": "aggressiveness", "lambda": "decay", "gamma": "clip"}
 STEPS = {"eta", "eta_nogd", "eta_fogd", "eta_norma", "eta_perceptron"}
@@ -79,6 +80,6 @@ def record_of(run, folder):
     "run", runs(*catalogue(), when=lambda run: run.permutation == 0 and not run.fragile)
 )
 def test_a_record_of_the_authors_run_comes_out_equal(run, tmp_path):
-    replayed = replay(read_record(record_of(require(run), tmp_path)))
+    replayed = replay(read_record(record_of(run, tmp_path)))
     assert partings(replayed) == []
     assert len(replayed.errors) == len(run.order)
