@@ -32,10 +32,10 @@ MEGABYTES = 500
 def main(quick: bool) -> None:
     """Print CPU seconds and peak memory of reading 20,000 outcomes (2,000 when quick)."""
     runs = 10 if quick else 100
-    table = _table(runs)
+    table = large_table(runs)
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder)
-        count = _write(table, results)
+        count = write_outcomes(table, results)
         megabytes = Store.of(results, table.name).path.stat().st_size / 1e6
         print(f"{count} outcomes with curves of {POINTS} points, {megabytes:.0f} MB")
         for work, limit in WITHIN.items():
@@ -45,7 +45,7 @@ def main(quick: bool) -> None:
             )
 
 
-def _table(runs: int) -> Table:
+def large_table(runs: int) -> Table:
     datasets = [f"rows{number}" for number in range(40)]
     return Table(
         name="made/large",
@@ -63,7 +63,7 @@ def _table(runs: int) -> Table:
     )
 
 
-def _write(table: Table, results: Path) -> int:
+def write_outcomes(table: Table, results: Path) -> int:
     path = Store.of(results, table.name).path
     path.parent.mkdir(parents=True)
     lines = [to_bytes({"outcome": outcome_record(one)}) for one in _outcomes(table)]
@@ -116,7 +116,7 @@ WORK: dict[str, Callable[[Path, Table], None]] = {"report": _report, "check": _c
 
 
 def _worker(work: str, results: str, runs: str) -> None:
-    table = _table(int(runs))
+    table = large_table(int(runs))
     begun = time.process_time()
     WORK[work](Path(results), table)
     seconds = time.process_time() - begun

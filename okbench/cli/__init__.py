@@ -28,6 +28,7 @@ from okbench.cli.replay import record, replay
 from okbench.cli.report import report
 from okbench.cli.run import run
 from okbench.cli.show import show
+from okbench.cli.site import site
 from okbench.cli.tune import tune
 from okbench.errors import OkbenchError
 
@@ -62,6 +63,7 @@ for command, summary in {
     report: "Print a table from what was measured.",
     plot: "Draw a figure from what was measured.",
     compare: "Hold results, or learners, side by side.",
+    site: "Everything measured, as pages to read.",
     claims: "Hold what a paper claims against outcomes.",
     check: "Did a result get worse? Exit code 1 says yes.",
     bless: "Make what was measured the baseline.",

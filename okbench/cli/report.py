@@ -48,8 +48,9 @@ SETTINGS = click.option(
     "--explain",
     nargs=2,
     metavar="LEARNER DATASET",
-    help="The trials behind one cell, and the command that repeats them.",
+    help="The trials behind one cell, and the command that repeats each.",
 )
+@click.option("--curve", is_flag=True, help="Draw the curves with letters, for a terminal.")
 @SETTINGS
 @RESULTS
 @FORMAT
@@ -60,6 +61,7 @@ def report(
     trials: int | None,
     seed: int,
     explain: tuple[str, str] | None,
+    curve: bool,
     settings: Path | None,
     results: Path,
     form: str,
@@ -78,8 +80,17 @@ def report(
         from okbench.reports.explain import explain as explained
         from okbench.reports.render import written
 
-        text = explained(found, *explain, results, options)
+        named = [table, *(["--settings", str(settings)] if settings else [])]
+        text = explained(found, *explain, results, options, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)
+        return
+    if curve:
+        import shutil
+
+        from okbench.reports.curve_text import stored_curves
+
+        width = shutil.get_terminal_size().columns
+        click.echo(stored_curves(found, results, options, width, sys.stdout.encoding), nl=False)
         return
     print_table(found, options, results, form)
 

@@ -25,7 +25,7 @@ def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
         rows = tuple(
             (
                 Entry(f"{x:.12g}"),
-                *(Entry(_words(marks.get((x, label)), metric)) for label in panel.lines),
+                *(Entry(words_of(marks.get((x, label)), metric)) for label in panel.lines),
             )
             for x in sorted({x for x, _ in marks})
         )
@@ -70,7 +70,8 @@ def json_of(picture: Picture) -> str:
     return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
-def _words(mark: Mark | None, metric: Metric) -> str:
+def words_of(mark: Mark | None, metric: Metric) -> str:
+    """A point as a number, with the trials behind it where some are missing."""
     if mark is None:
         return "missing"
     if mark.quantity == "seconds":

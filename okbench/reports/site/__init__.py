@@ -1,0 +1,1 @@
+"""Results as a folder of pages that need no network."""

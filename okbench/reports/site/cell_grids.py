@@ -1,0 +1,200 @@
+"""A report's two tables: every learner on every dataset at a glance, and cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from okbench.reports import numbers
+from okbench.reports.cells import Cell, CellKey
+from okbench.reports.report import Report
+from okbench.reports.sheets import BLESSED, OURS, PAPER
+from okbench.reports.site.grids import Field, Heading, Row, aligned, column, grid
+from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.verdicts import ORDER, bare, chip
+
+NOTHING = "—"
+
+
+def glance(report: Report) -> Markup:
+    """Means with the sign of their verdict; the longer of datasets and learners goes down."""
+    best = best_cells(report)
+    across = len(report.datasets) > max(len(report.learners), 10)
+    lines, columns = report.datasets, report.learners
+    if not across:
+        lines, columns = columns, lines
+    stand = {
+        name: _means([report.cells[_key(line, name, across)] for line in lines], report, best)
+        for name in columns
+    }
+    header = [Heading("dataset" if across else "learner", numeric=False)]
+    header += [
+        Heading(name, learner=report.learners.index(name) if across else None) for name in columns
+    ]
+    rows = [
+        Row(
+            (Field(line, line), *(stand[name][place] for name in columns)),
+            learner=None if across else place,
+        )
+        for place, line in enumerate(lines)
+    ]
+    caption = f"{numbers.METRIC_WORDS[report.metric]}, means; the best of a dataset in bold"
+    return grid("glance-table", caption, header, rows, named=0)
+
+
+def cell_by_cell(report: Report) -> Markup:
+    """A line a cell: printed, blessed, ours, their difference and verdict, trials and seconds."""
+    best, cells = best_cells(report), list(report.cells.values())
+    fields = [
+        [_dataset(cell) for cell in cells],
+        [Field(cell.learner, cell.learner) for cell in cells],
+    ]
+    header = [Heading("dataset", numeric=False), Heading("learner", numeric=False)]
+
+    def add(name: str, found: list[Field], numeric: bool = True) -> None:
+        header.append(Heading(name, numeric))
+        fields.append(found)
+
+    if report.has_printed:
+        add(PAPER, _printed(cells))
+    if report.blessed:
+        add(BLESSED, _measured([report.blessed.get((c.dataset, c.learner)) for c in cells]))
+    add(OURS, _measured(cells, best))
+    if report.has_printed:
+        add("difference", _differences(cells))
+        add("verdict", _verdicts(report, cells), numeric=False)
+        add("interval or reason", _reasons(report, cells), numeric=False)
+    add("trials", [_trials(cell) for cell in cells])
+    if report.has_printed:
+        add(f"seconds, {PAPER}", _printed_seconds(cells))
+    add(f"seconds, {OURS}", _seconds(cells))
+    rows = [
+        Row(
+            tuple(found[place] for found in fields),
+            learner=report.learners.index(cell.learner),
+            first=cell.learner == report.learners[0],
+        )
+        for place, cell in enumerate(cells)
+    ]
+    return grid("cell-table", _caption(report), header, rows, named=1)
+
+
+def best_cells(report: Report) -> set[CellKey]:
+    """The best complete cells of each dataset, every one of those that tie."""
+    pick = min if report.lower_is_better else max
+    found: set[CellKey] = set()
+    for dataset in report.datasets:
+        means = {
+            key: cell.mean
+            for learner in report.learners
+            if (cell := report.cells[(key := (dataset, learner))]).complete
+            if cell.mean is not None
+        }
+        found |= {key for key, mean in means.items() if mean == pick(means.values())}
+    return found
+
+
+def _key(line: str, name: str, across: bool) -> CellKey:
+    return (line, name) if across else (name, line)
+
+
+def _caption(report: Report) -> str:
+    return f"{numbers.METRIC_WORDS[report.metric]}: mean ± standard deviation over trials"
+
+
+def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Field]:
+    texts = [_mean_words(cell) for cell in cells]
+    found = []
+    for cell, words in zip(cells, aligned(texts), strict=True):
+        key = cell.dataset, cell.learner
+        shown = tag("strong", words) if key in best else words
+        if cell.printed and cell.mean is not None:
+            shown = together(shown, " ", bare(report.verdicts[key].verdict))
+        elif report.has_printed:
+            shown = together(shown, " ", tag("span", class_="bare"))
+        found.append(Field(shown, cell.mean, "" if cell.complete else "short"))
+    return found
+
+
+def _mean_words(cell: Cell) -> str:
+    if cell.mean is None:
+        return NOTHING
+    return numbers.mean_and_std(cell.metric, cell.mean, None)
+
+
+def _dataset(cell: Cell) -> Field:
+    return Field(cell.dataset, cell.dataset, "group")
+
+
+def _printed(cells: Sequence[Cell]) -> list[Field]:
+    return column(
+        [cell.printed.text if cell.printed else "" for cell in cells],
+        [cell.printed.mean if cell.printed else None for cell in cells],
+    )
+
+
+def _measured(cells: Sequence[Cell | None], best: Set[CellKey] = frozenset()) -> list[Field]:
+    texts = [
+        numbers.of_cell(cell, cell.mean) if cell and cell.mean is not None else NOTHING
+        for cell in cells
+    ]
+    found = column(texts, [cell.mean if cell else None for cell in cells])
+    return [
+        Field(tag("strong", field.shown), field.key, "best")
+        if cell and (cell.dataset, cell.learner) in best
+        else field
+        for field, cell in zip(found, cells, strict=True)
+    ]
+
+
+def _differences(cells: Sequence[Cell]) -> list[Field]:
+    texts = [
+        numbers.signed(cell.metric, cell.difference, cell.mean)
+        if cell.difference is not None and cell.mean is not None
+        else ""
+        for cell in cells
+    ]
+    return column(texts, [cell.difference for cell in cells])
+
+
+def _verdicts(report: Report, cells: Sequence[Cell]) -> list[Field]:
+    found = (report.verdicts[cell.dataset, cell.learner].verdict for cell in cells)
+    return [
+        Field(chip(verdict), ORDER.index(verdict)) if cell.printed else Field("", None)
+        for cell, verdict in zip(cells, found, strict=True)
+    ]
+
+
+def _reasons(report: Report, cells: Sequence[Cell]) -> list[Field]:
+    """The interval of the difference where there is one, else what the verdict rests on."""
+    found = []
+    for cell in cells:
+        judged = report.verdicts[cell.dataset, cell.learner]
+        if not cell.printed or judged.verdict == "as printed":
+            found.append(Field("", None, "why"))
+        elif judged.interval and cell.mean is not None:
+            low, high = (_signed(cell, end) for end in judged.interval)
+            found.append(Field(f"{low} … {high}", judged.interval[0], "why"))
+        else:
+            found.append(Field(judged.reason, judged.reason, "why"))
+    return found
+
+
+def _signed(cell: Cell, value: float) -> str:
+    return numbers.signed(cell.metric, value, cell.mean or 0.0)
+
+
+def _trials(cell: Cell) -> Field:
+    words = cell.shortfall or f"{cell.n}"
+    return Field(words, cell.n, "short" if cell.shortfall else "")
+
+
+def _printed_seconds(cells: Sequence[Cell]) -> list[Field]:
+    return column(
+        [cell.printed.seconds_text if cell.printed else "" for cell in cells],
+        [cell.printed.seconds if cell.printed else None for cell in cells],
+    )
+
+
+def _seconds(cells: Sequence[Cell]) -> list[Field]:
+    texts = [NOTHING if cell.seconds is None else numbers.seconds(cell.seconds) for cell in cells]
+    return column(texts, [cell.seconds for cell in cells])

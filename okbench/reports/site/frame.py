@@ -1,0 +1,82 @@
+"""What every page has around its own: head, the way back, theme switch and foot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from okbench.reports.site.markup import Child, Markup, tag, together
+
+NAME = "okbench"
+
+
+def page(
+    title: str, path: str, *body: Child, trail: tuple[tuple[str, str], ...] = (), foot: Child = None
+) -> str:
+    """A whole page at `path` in the site; `trail` are the pages above it, by name and path."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=NAME),
+        tag("title", title),
+        tag("link", rel="icon", href="data:,"),
+        tag("link", rel="stylesheet", href=link(path, "assets/site.css")),
+        tag("script", src=link(path, "assets/site.js")),
+    )
+    crumbs = [tag("li", tag("a", name, href=link(path, target))) for name, target in trail] + [
+        tag("li", tag("span", title, aria_current="page"))
+    ]
+    switch = tag("button", "Theme", type="button", id="theme", hidden=True)
+    top = tag("nav", tag("ol", crumbs), switch, class_="top", aria_label="You are here")
+    whole = tag(
+        "html",
+        head,
+        tag(
+            "body",
+            tag("a", "Skip to the content", href="#content", class_="skip"),
+            tag("header", top),
+            tag("main", *body, id="content"),
+            tag("footer", foot),
+        ),
+        lang="en",
+    )
+    return f"<!doctype html>\n{whole}\n"
+
+
+def link(path: str, target: str) -> str:
+    """The way from a page to a file of the site."""
+    return "../" * path.count("/") + quote(target)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page, and the name that links lead to it by."""
+
+    name: str
+    title: str
+    body: Markup
+
+
+def section(name: str, title: str, *body: Child) -> Section:
+    """A part of a page under a heading."""
+    heading = tag("h2", title, id=name)
+    return Section(name, title, tag("section", heading, *body, aria_labelledby=name))
+
+
+def contents(sections: Sequence[Section]) -> Markup:
+    """Links to the parts of a page."""
+    links = [tag("li", tag("a", one.title, href=f"#{one.name}")) for one in sections]
+    return tag("nav", tag("ul", links), class_="contents", aria_label="On this page")
+
+
+def notes(lines: Sequence[str]) -> Markup:
+    """What a reader must know, a line each."""
+    return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else together()
+
+
+def several(count: int, noun: str) -> str:
+    """`1 table`, `2 tables`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,108 @@
+"""The first page: what was measured, how it stands to what is printed, and on which machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from okbench import __version__
+from okbench.reports.site.exhibits import Exhibit
+from okbench.reports.site.frame import link, page, section, several
+from okbench.reports.site.grids import Field, Heading, Row, column, grid
+from okbench.reports.site.machines import machines
+from okbench.reports.site.markup import Child, Markup, tag
+from okbench.reports.site.table_page import page_of, raw_of
+from okbench.reports.site.verdicts import ORDER, counted, legend, tally
+from okbench.reports.verdicts import Verdict
+
+PATH = "index.html"
+_KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
+
+
+def index_page(found: Sequence[Exhibit]) -> str:
+    """The page that leads to all others."""
+    counts = sum((_verdicts(exhibit) for exhibit in found), Counter[Verdict]())
+    shares: Counter[str] = Counter()
+    environments: dict[str, Any] = {}
+    for exhibit in found:
+        shares.update(exhibit.shares)
+        environments |= exhibit.environments
+    latest = max((exhibit.latest for exhibit in found), default="")
+    return page(
+        "Results",
+        PATH,
+        tag("h1", "Online kernel learning, measured again"),
+        tag("p", _facts(found, len(environments), latest), class_="facts"),
+        tally(counts) if counts else None,
+        section("tables", "Tables", _tables(found)).body,
+        section("verdicts", "Verdicts", legend()).body if counts else None,
+        section("machines", "Machines and versions", machines(environments, shares)).body,
+        foot=tag(
+            "p", f"Made by okbench {__version__} from stored outcomes; nothing was run for it."
+        ),
+    )
+
+
+def _facts(found: Sequence[Exhibit], machines: int, latest: str) -> str:
+    outcomes = sum(exhibit.counted for exhibit in found)
+    told = [several(len(found), "table"), several(outcomes, "trial")]
+    told.append(several(machines, "environment"))
+    return " · ".join([*told, f"latest {latest[:10]}"] if latest else told)
+
+
+def _verdicts(exhibit: Exhibit) -> Counter[Verdict]:
+    return counted(exhibit.report) if exhibit.report else Counter()
+
+
+def _tables(found: Sequence[Exhibit]) -> Markup:
+    """A line a table: where its page is, how complete it is, and its verdicts."""
+    header = [
+        *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
+        *(Heading(name) for name in ("cells", "trials")),
+        *(Heading(verdict) for verdict in ORDER),
+        Heading("raw", numeric=False, sortable=False),
+    ]
+    counts = [_verdicts(exhibit) for exhibit in found]
+    tallies = [
+        column(
+            [f"{count[verdict]}" if count else "" for count in counts],
+            [count[verdict] if count else None for count in counts],
+        )
+        for verdict in ORDER
+    ]
+    trials = column([f"{e.counted}" for e in found], [e.counted for e in found])
+    rows = [
+        Row(
+            (
+                Field(_link(exhibit), exhibit.table.name),
+                Field(exhibit.table.title, exhibit.table.title, "title"),
+                Field(exhibit.table.paper, exhibit.table.paper or None),
+                Field(_KINDS[exhibit.table.kind], _KINDS[exhibit.table.kind]),
+                _complete(exhibit),
+                trials[place],
+                *(fields[place] for fields in tallies),
+                Field(_raw(exhibit), None),
+            )
+        )
+        for place, exhibit in enumerate(found)
+    ]
+    return grid("tables-table", "Measured so far", header, rows, named=0)
+
+
+def _link(exhibit: Exhibit) -> Markup:
+    return tag("a", exhibit.table.name, href=link(PATH, page_of(exhibit.table.name)))
+
+
+def _raw(exhibit: Exhibit) -> Markup:
+    return tag("a", "jsonl", href=link(PATH, raw_of(exhibit.table.trials_of)), download=True)
+
+
+def _complete(exhibit: Exhibit) -> Field:
+    if not exhibit.report:
+        return Field("", None)
+    cells = exhibit.report.cells.values()
+    wanted = len(cells) - len(exhibit.table.left_out)
+    complete = sum(cell.complete for cell in cells)
+    words: Child = f"{complete} of {wanted}"
+    return Field(words, complete / wanted if wanted else None, "short" if complete < wanted else "")

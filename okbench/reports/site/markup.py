@@ -1,0 +1,54 @@
+"""Markup that cannot be broken into: whatever is not markup already is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+_VOID = {"meta", "link", "input", "br"}
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Markup(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+Child = Any  # Markup, a text or a number to be escaped, None for nothing, or several of these
+
+
+def tag(name: str, /, *children: Child, **attributes: Any) -> Markup:
+    """An element. `class_` means class, `data_key` means data-key; None and False leave an
+    attribute out, True gives it no value.
+    """
+    told = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(value)}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{told}>")
+    return Markup(f"<{name}{told}>{together(*children)}</{name}>")
+
+
+def together(*children: Child) -> Markup:
+    """Children one after the other, as markup."""
+    return Markup("".join(map(_spelled, children)))
+
+
+def escape(value: Any) -> str:
+    """A text or number as it may stand in markup; characters that no page may have become �."""
+    return _NO_TEXT.sub("\ufffd", str(value)).translate(_SIGNS)
+
+
+def _spelled(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Markup):
+        return child
+    if isinstance(child, Iterable) and not isinstance(child, str):
+        return together(*child)
+    return escape(child)

@@ -1,0 +1,183 @@
+"""The page of one results file: a table's cells and charts, a figure's panels, or fitted orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from okbench.reports import complexity_text, numbers
+from okbench.reports.figures import Picture
+from okbench.reports.report import Report
+from okbench.reports.sheets import Sheet, sheets
+from okbench.reports.site.cell_grids import cell_by_cell, glance
+from okbench.reports.site.charts import line_chart
+from okbench.reports.site.exhibits import Exhibit
+from okbench.reports.site.frame import Section, contents, link, notes, page, section, several
+from okbench.reports.site.frontier import frontier, frontier_chart
+from okbench.reports.site.grids import Field, Heading, Row, grid
+from okbench.reports.site.looks import look, sample
+from okbench.reports.site.machines import machines
+from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.verdicts import counted, legend, tally
+
+
+def page_of(name: str) -> str:
+    """Where the page of a table is in the site."""
+    return f"tables/{name}.html"
+
+
+def raw_of(name: str) -> str:
+    """Where the outcomes of a table are in the site."""
+    return f"raw/{name}.jsonl"
+
+
+def table_page(exhibit: Exhibit, raw: str) -> str:
+    """The page of an exhibit, whose outcomes lie at `raw`."""
+    table = exhibit.table
+    path = page_of(table.name)
+    if exhibit.report:
+        parts = _of_report(exhibit, exhibit.report)
+        labels: Sequence[str] = exhibit.report.learners
+    elif exhibit.picture:
+        parts = _of_figure(exhibit, exhibit.picture)
+        labels = exhibit.picture.labels
+    else:
+        parts = _of_orders(exhibit)
+        labels = ()
+    measured = section(
+        "measured",
+        "How it was measured",
+        machines(exhibit.environments, exhibit.shares),
+        _downloads(exhibit, path, raw),
+    )
+    parts.append(measured)
+    return page(
+        table.name,
+        path,
+        tag("h1", table.title),
+        tag("p", _facts(exhibit), class_="facts"),
+        [tag("p", note, class_="quiet") for note in exhibit.notes],
+        contents(parts),
+        tally(counted(exhibit.report)) if exhibit.report and exhibit.report.has_printed else None,
+        _learners(labels),
+        *(part.body for part in parts),
+        trail=(("Results", "index.html"),),
+        foot=tag("p", "Made by okbench from stored outcomes; nothing was run for it."),
+    )
+
+
+def _facts(exhibit: Exhibit) -> str:
+    protocol, table = exhibit.table.protocol, exhibit.table
+    told = [
+        f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
+        numbers.METRIC_WORDS[protocol.metric],
+    ]
+    if exhibit.report:
+        cells = exhibit.report.cells.values()
+        complete = sum(cell.complete for cell in cells)
+        told += [
+            several(len(exhibit.report.datasets), "dataset")
+            + " × "
+            + several(len(exhibit.report.learners), "learner"),
+            f"{complete} of {len(cells) - len(table.left_out)} cells complete",
+        ]
+    return " · ".join([*told, several(exhibit.counted, "trial")])
+
+
+def _learners(labels: Sequence[str]) -> Markup:
+    """What each line looks like; with JavaScript also a switch for each."""
+    if not labels:
+        return together()
+    items = [
+        tag("li", tag("span", sample(number), label, class_=f"key {look(number)}"), data_key=number)
+        for number, label in enumerate(labels)
+    ]
+    return tag("nav", tag("ul", items), class_="learners", id="learners", aria_label="Learners")
+
+
+def _of_report(exhibit: Exhibit, report: Report) -> list[Section]:
+    metric, seconds = sheets(report)
+    parts = [
+        section("glance", "At a glance", glance(report)),
+        section(
+            "cells",
+            "Cell by cell",
+            cell_by_cell(report),
+            tag("details", tag("summary", "What the verdicts mean"), legend(), open=True)
+            if report.has_printed
+            else None,
+            notes((*metric.notes, *seconds.notes)),
+        ),
+    ]
+    if exhibit.picture and exhibit.picture.panels:
+        parts.append(_convergence(exhibit, exhibit.picture, report))
+    charts = [
+        frontier_chart(frontier(report, dataset), report, f"frontier{number}")
+        for number, dataset in enumerate(report.datasets)
+    ]
+    if any(charts):
+        told = (
+            "The dashed line joins learners that no other beats in both. Thin bars: one standard "
+            "deviation."
+        )
+        parts.append(
+            section(
+                "frontier",
+                "Seconds and " + numbers.METRIC_WORDS[report.metric].removesuffix(" in %"),
+                tag("p", told, class_="quiet"),
+                tag("div", charts, class_="charts"),
+            )
+        )
+    return parts
+
+
+def _convergence(exhibit: Exhibit, shown: Picture, report: Report) -> Section:
+    told = list(shown.notes)
+    if exhibit.table.protocol.kind == "train-test":
+        told.append("Drawn while training; the table holds what was scored on the test rows.")
+    return section(
+        "convergence",
+        "Convergence",
+        _charts(shown, report.learners, exhibit),
+        notes(told),
+    )
+
+
+def _of_figure(exhibit: Exhibit, shown: Picture) -> list[Section]:
+    charts = _charts(shown, shown.labels, exhibit)
+    return [section("figure", "As measured", charts, notes(shown.notes))]
+
+
+def _charts(shown: Picture, labels: Sequence[str], exhibit: Exhibit) -> Markup:
+    metric = exhibit.table.protocol.metric
+    charts = [
+        line_chart(panel, labels, metric, f"chart{number}")
+        for number, panel in enumerate(shown.panels)
+    ]
+    return tag("div", charts, class_="charts")
+
+
+def _of_orders(exhibit: Exhibit) -> list[Section]:
+    assert exhibit.orders
+    sheet = complexity_text.sheet_of(exhibit.orders)
+    return [section("orders", "Stated and fitted", _sheet(sheet), notes(sheet.notes))]
+
+
+def _sheet(sheet: Sheet) -> Markup:
+    header = [Heading(name, numeric=False) for name in sheet.header]
+    rows = [
+        Row(tuple(Field(entry.text, entry.text) for entry in row))
+        for group in sheet.groups
+        for row in group
+    ]
+    return grid("orders-table", "Orders of growth", header, rows, named=0)
+
+
+def _downloads(exhibit: Exhibit, path: str, raw: str) -> Markup:
+    told = several(exhibit.stored, "outcome") + " as written, one JSON line each"
+    command = f"okbench report {exhibit.table.name} --explain LEARNER DATASET"
+    return tag(
+        "p",
+        tag("a", f"{exhibit.table.trials_of}.jsonl", href=link(path, raw), download=True),
+        f" ({told}). ",
+        *(("The trials behind a cell: ", tag("code", command), ".") if exhibit.report else ()),
+    )
