@@ -4,12 +4,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench wheel clean venv-module
+.PHONY: help demo test check guard format bench wheel browser clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
 	@echo "make test    set up, then run every test"
 	@echo "make check   format, lint, types, and the import order of the rooms"
+	@echo "make guard   run the demo and hold its mistakes against results/"
 	@echo "make bench   speed and memory, as ratios measured in one run"
 	@echo "make format  put the sources in order"
 	@echo "make wheel   build the wheel and the source archive in dist/"
@@ -18,13 +19,18 @@ demo: $(READY)
 	$(BIN)/okbench run demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -q -n auto
 
 check: $(READY)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+guard: $(READY)
+	@rm -rf .guard
+	$(BIN)/okbench run demo --results .guard --format csv >/dev/null
+	$(BIN)/okbench check results/demo.jsonl .guard
 
 format: $(READY)
 	$(BIN)/ruff check --fix
@@ -48,9 +54,16 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $(READY)
 
+APT = sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+  $$sudo apt-get update -qq && $$sudo apt-get install -qq --yes
+
 # Debian keeps Python's venv module in a package of its own.
 venv-module:
 	@command -v apt-get >/dev/null \
 	  || { echo "Python's venv module is missing: install it, then make again" >&2; exit 1; }
-	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  $$sudo apt-get update -qq && $$sudo apt-get install -qq --yes python3-venv >/dev/null
+	@$(APT) python3-venv >/dev/null
+
+# The tests of the pages open them in a browser, and say so where there is none.
+browser:
+	@{ command -v chromium && command -v chromedriver; } >/dev/null \
+	  || { $(APT) chromium chromium-driver >/dev/null; }
