@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from okbench.datasets.specs import DatasetSpec
 
 JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 
@@ -44,13 +47,7 @@ def list_datasets(form: str) -> None:
     """Datasets, and which of them are here."""
     from okbench.datasets.registry import names, spec
 
-    _show(
-        [
-            {"name": entry.name, "task": entry.task, "features": entry.features}
-            for entry in map(spec, names())
-        ],
-        form,
-    )
+    _show([_dataset_row(entry) for entry in map(spec, names())], form)
 
 
 @list_group.command("learners")
@@ -73,11 +70,25 @@ def list_learners(form: str) -> None:
     )
 
 
+def _dataset_row(entry: DatasetSpec) -> dict[str, Any]:
+    """A dataset, and what is held of it: how many of its files, how much, checked when."""
+    from okbench.datasets.cache import status
+
+    row: dict[str, Any] = {"name": entry.name, "task": entry.task, "columns": entry.features}
+    if entry.embedded:
+        return {**row, "here": "made here", "size": "", "verified": ""}
+    held = status(entry)
+    here = "all" if held.complete else f"{held.files} of {held.of}" if held.files else "no"
+    size = f"{held.bytes / 1e6:.2f} MB" if held.bytes else ""
+    return {**row, "here": here, "size": size, "verified": held.verified}
+
+
 def _show(rows: Sequence[dict[str, Any]], form: str) -> None:
     if form == "json":
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    widths = {key: max((len(str(row[key])) for row in rows), default=0) for key in rows[0]}
-    for row in rows:
-        line = "  ".join(str(value).ljust(widths[key]) for key, value in row.items())
-        click.echo(f"  {line.rstrip()}")
+    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        told = "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True))
+        click.secho(f"  {told.rstrip()}", dim=number == 0)
