@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from benchmarks import bench_learners, growth, limits
+from benchmarks import bench_learners, bench_readers, bench_reports, bench_site, growth, limits
 from benchmarks.bench_learners import TARGETS, Speed
 from benchmarks.clock import machine
 from benchmarks.growth import Growth
-from benchmarks.streams import SHAPES, stream
+from benchmarks.streams import SHAPES, SHARED, stream
 
 
 def main() -> None:
@@ -28,7 +28,14 @@ def main() -> None:
         print(f"{name} ({stream(name).source} rows, {stream(name).filled:.0f} values each)")
         print(_speed_table([speed for speed in speeds if speed.dataset == name]), "\n")
     growths = growth.measure(rounds, asked.quick)
-    print(_growth_table(growths))
+    print(_growth_table(growths), "\n")
+    bench_reports.main(asked.quick)
+    bench_site.main(asked.quick)
+    mirror = SHARED / "data"
+    if mirror.is_dir():
+        bench_readers.main(mirror, bench_readers.NAMES)
+    else:
+        print(f"the readers were not measured: {mirror} is not here")
     if asked.out:
         _write(asked.out, found, speeds, growths)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import medians
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import exp_sweep, sincos_sweep
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import REASSOCIATED, aligned
 
 _L1, _L2 = 32 * 1024, 512 * 1024  # bytes that surely fit in a core's caches

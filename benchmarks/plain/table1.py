@@ -117,7 +117,7 @@ def twin_machine(K, plus, minus, cost, accuracy):
     return a - b
 
 
-def tvm(X, targets, *, budget, width, cost, margin, merging, accuracy=1e-9):
+def tvm(X, targets, *, budget, width, cost, margin, merging, accuracy=1e-9, ridge=0.0):
     vectors, plus, minus = np.empty((0, X.shape[1])), np.empty(0), np.empty(0)
     coefficients, rows = np.empty(0), np.empty(0, dtype=int)
     all_scores = np.empty((len(X), 1))
@@ -147,5 +147,6 @@ def tvm(X, targets, *, budget, width, cost, margin, merging, accuracy=1e-9):
                 np.delete(array, second, axis=0) for array in (vectors, plus, minus, rows)
             )
             K = kernels(vectors, vectors)
-        coefficients = twin_machine(K, plus, minus, cost, accuracy)
+        ridged = K + ridge * np.eye(len(K))
+        coefficients = twin_machine(ridged, plus, minus, cost, accuracy)
     return all_scores, rows, coefficients[None]

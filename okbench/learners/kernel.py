@@ -70,8 +70,10 @@ class KernelLearner(OnlineLearner):
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
-        for first in range(0, len(block), BLOCK):
-            rows = slice(first, first + BLOCK)
+        # Sparse rows are taken whole: cutting them costs, reading them does not.
+        size = max(1, len(block)) if block.is_sparse else BLOCK
+        for first in range(0, len(block), size):
+            rows = slice(first, first + size)
             self._learn_rows(block[rows], targets[rows], scores[rows])
             self._position += len(scores[rows])
         return scores

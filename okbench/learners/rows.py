@@ -85,10 +85,9 @@ class Block:
     def squared_norms(self) -> FloatArray:
         if isinstance(self.matrix, np.ndarray):
             return np.einsum("ij,ij->i", self.matrix, self.matrix)
-        squares = self.matrix.copy()
         with np.errstate(over="ignore"):  # the score tells when a norm is too large
-            squares.data = squares.data**2
-            return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+            parts = np.square(self.matrix.data), self.matrix.indices, self.matrix.indptr
+            return sp.csr_array(parts, shape=self.matrix.shape) @ np.ones(self.matrix.shape[1])
 
 
 def all_finite(values: FloatArray) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,11 +83,11 @@ class Slotted(KernelLearner):
             raise DataError(f"{self.name}: the recorded draws end before row {learned}'s removal")
         return learned
 
+    @abstractmethod
     def _advance(
         self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
     ) -> tuple[int, int, int, int]:
         """Learn from row `first` on: (why it ended, rows learned up to, size, updates)."""
-        raise NotImplementedError
 
     def _scores(self, block: Block) -> FloatArray:
         return self.kernel(block) @ self.coefficients.T

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import (
     CROWDED,
     FINISHED,
@@ -22,7 +23,6 @@ from okbench.learners.compiled.budget import (
     score,
 )
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import Entries, clear_lane, inlined, kernel_row
 from okbench.learners.compiled.losses import AGGRESSIVE, step
 from okbench.learners.compiled.roots import column, diagonal, join, part, solve

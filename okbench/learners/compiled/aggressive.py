@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import (
     CROWDED,
     FINISHED,
@@ -12,11 +13,10 @@ from okbench.learners.compiled.budget import (
     add,
     crowded,
     fill,
-    score,
+    lifted_score,
 )
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
-from okbench.learners.compiled.lanes import Entries, clear_lane
+from okbench.learners.compiled.lanes import LIFT, Entries, clear_lane
 from okbench.learners.compiled.losses import AGGRESSIVE, NO_COLUMN, step
 
 
@@ -42,7 +42,7 @@ def cheapest(
         shift = change if column == plus else (-change if column == minus else 0.0)
         reaches = own if column == plus else rival
         for slot in range(size):
-            old, near = coefficients[column, slot], kernel[0, slot]
+            old, near = coefficients[column, slot], kernel[0, slot] / LIFT
             new = old * near + shift
             sums[before, slot] += old * old
             sums[after, slot] += new * new
@@ -55,7 +55,7 @@ def cheapest(
         lead = target * sums[own, slot]
         if minus != NO_COLUMN:
             lead = sums[own, slot] - sums[rival, slot]
-        crossed = 2.0 * kernel[0, slot] * sums[product, slot]
+        crossed = 2.0 * (kernel[0, slot] / LIFT) * sums[product, slot]
         damage = 0.5 * (sums[before, slot] + sums[after, slot] - crossed)
         cost = damage + price * max(0.0, 1.0 - lead)
         if cost < lowest:
@@ -72,7 +72,7 @@ def walk(
     coefficients = supports.coefficients
     updates = 0
     for i in range(first, len(targets)):
-        score(rows, i, supports, size, rule.sharpness, kernel, scores)
+        lifted_score(rows, i, supports, size, rule.sharpness, kernel, scores)
         gain, plus, minus, _ = step(AGGRESSIVE, scores, i, targets[i], 0.0)
         if gain == 0.0:
             continue
@@ -92,6 +92,6 @@ def walk(
         fill(supports, slot, rows, i, position + i)
         # What the row stands in for stays: the old coefficients times their kernel with it.
         for column in range(len(coefficients)):
-            coefficients[column, slot] *= kernel[0, slot]
+            coefficients[column, slot] *= kernel[0, slot] / LIFT
         add(coefficients, slot, plus, minus, change)
     return FINISHED, len(targets), size, updates

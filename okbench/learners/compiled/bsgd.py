@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import add
 from okbench.learners.compiled.elementary import FUSED, exp
-from okbench.learners.compiled.jit import compiled
-from okbench.learners.compiled.lanes import inlined, products
+from okbench.learners.compiled.lanes import inlined
 from okbench.learners.compiled.losses import HINGE, step
 from okbench.learners.compiled.merging import (
     LOG_KERNEL,
@@ -30,6 +30,7 @@ from okbench.learners.compiled.merging import (
     value,
 )
 from okbench.learners.compiled.pegasos import Vectors, join, leave, score
+from okbench.learners.compiled.sweeps import products
 from okbench.learners.contract import FloatArray
 
 SAME = 1.0 - 0.5e-8  # the kernel of vectors that count as identical: 1 to eight decimals

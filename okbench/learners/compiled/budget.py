@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import (
+    LIFT,
     Entries,
     Lanes,
     aligned,
@@ -18,6 +19,8 @@ from okbench.learners.compiled.lanes import (
     dot,
     inlined,
     kernel_row,
+    lifted_row,
+    lower,
     padded,
     set_lane,
 )
@@ -102,21 +105,31 @@ def score(
     rows: Entries, i: int, supports: Supports, size: int, sharpness: float, kernel: Any, scores: Any
 ) -> None:
     """Kernel of row i with the supports, and its scores."""
+    lifted_score(rows, i, supports, size, sharpness, kernel, scores)
+    lower(kernel, 0, padded(size + 1))
+
+
+@inlined
+def lifted_score(
+    rows: Entries, i: int, supports: Supports, size: int, sharpness: float, kernel: Any, scores: Any
+) -> None:
+    """The same with LIFT times the kernel."""
     lanes, coefficients = supports.lanes, supports.coefficients
     width = padded(size + 1)  # joining before leaving, supports go round budget + 1 slots
-    kernel_row(
+    lifted_row(
         rows.values, rows.columns, rows.starts[i], rows.stops[i], rows.squared_norms[i],
         lanes.matrix, lanes.place, lanes.squared_norms, width, sharpness, kernel, 0,
     )  # fmt: skip
     for column in range(len(coefficients)):
-        scores[i, column] = dot(coefficients, column, kernel, 0, width)
+        scores[i, column] = dot(coefficients, column, kernel, 0, width) / LIFT
 
 
 @inlined
 def crowded(rows: Entries, i: int, lanes: Lanes) -> bool:
     """Whether row i might need more columns than the lanes have room for."""
     n_entries = rows.stops[i] - rows.starts[i]
-    return bool(lanes.n_free[0] < n_entries and len(lanes.matrix) <= len(lanes.place))
+    # not `and`: a branch would have all arrays of the tuple counted as held and released
+    return bool((lanes.n_free[0] < n_entries) & (len(lanes.matrix) <= len(lanes.place)))
 
 
 @inlined
@@ -156,11 +169,11 @@ def add(coefficients: Any, slot: int, plus: int, minus: int, change: float) -> N
 
 
 @inlined
-def hindrance(rule: Rule, full: bool, is_crowded: bool, uniforms: Any, drawn: int) -> int:
+def hindrance(stops: bool, undrawn: bool, is_crowded: bool) -> int:
     """Why a row cannot join, or FINISHED."""
-    if full and rule.overflow == STOP:
+    if stops:
         return FULL
-    if full and rule.overflow == REMOVE_AT_RANDOM and not uniforms[drawn] < 1.0:
+    if undrawn:
         return UNDRAWN
     return CROWDED if is_crowded else FINISHED
 
@@ -235,12 +248,14 @@ def walk(
     coefficients = supports.coefficients
     updates = drawn = 0
     for i in range(first, len(targets)):
-        score(rows, i, supports, size, rule.sharpness, kernel, scores)
+        lifted_score(rows, i, supports, size, rule.sharpness, kernel, scores)
         gain, plus, minus, margin = step(rule.loss, scores, i, targets[i], rule.epsilon)
         joins = gain != 0.0
         full = joins and size == rule.budget
         if joins:
-            reason = hindrance(rule, full, crowded(rows, i, supports.lanes), uniforms, drawn)
+            stops = full and rule.overflow == STOP
+            undrawn = full and rule.overflow == REMOVE_AT_RANDOM and not uniforms[drawn] < 1.0
+            reason = hindrance(stops, undrawn, crowded(rows, i, supports.lanes))
             if reason != FINISHED:
                 return reason, i, size, updates, drawn
         if rule.keep != 1.0:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, sincos_sweep
-from okbench.learners.compiled.jit import compiled
-from okbench.learners.compiled.lanes import dot, inlined, products
+from okbench.learners.compiled.lanes import dot, inlined
 from okbench.learners.compiled.losses import step
 from okbench.learners.compiled.pegasos import Vectors, join, leave
 from okbench.learners.compiled.pegasos import score as score_vectors
+from okbench.learners.compiled.sweeps import products
 from okbench.learners.contract import FloatArray
 
 ANGLES, COSINES, SINES = 0, 1, 2

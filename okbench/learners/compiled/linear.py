@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, sincos_sweep
-from okbench.learners.compiled.jit import compiled
-from okbench.learners.compiled.lanes import REASSOCIATED, products
+from okbench.learners.compiled.lanes import REASSOCIATED
 from okbench.learners.compiled.losses import step
+from okbench.learners.compiled.sweeps import products
 
 # How the numbers a map projects a row to become its features.
 AS_THEY_ARE = 0

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import exp
-from okbench.learners.compiled.jit import compiled
 
 # Classification: functions of the margin h = y f, or F_y - F_s against the best rival class s.
 MISTAKE = 0  # the prediction is wrong

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import (
     CROWDED,
     FINISHED,
@@ -16,7 +17,6 @@ from okbench.learners.compiled.budget import (
     score,
 )
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import Entries, kernel_row
 from okbench.learners.compiled.losses import NOT_POSITIVE, step
 

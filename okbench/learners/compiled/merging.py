@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import aligned
 from okbench.learners.contract import FloatArray
 

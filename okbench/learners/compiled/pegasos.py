@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import aligned, dot, inlined, kernel_row
 from okbench.learners.compiled.merging import TILE
 from okbench.learners.contract import FloatArray

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import (
     CROWDED,
     FINISHED,
@@ -15,7 +16,6 @@ from okbench.learners.compiled.budget import (
     score,
 )
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import Entries, dot, padded
 from okbench.learners.compiled.losses import step
 

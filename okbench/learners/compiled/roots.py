@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 
 
 @compiled(fastmath=FUSED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.elementary import (
     FUSED,
     SINCOS_REACH,
@@ -11,7 +12,6 @@ from okbench.learners.compiled.elementary import (
     sincos,
     sincos_sweep,
 )
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import REASSOCIATED, inlined
 from okbench.learners.compiled.losses import step
 from okbench.learners.contract import FloatArray

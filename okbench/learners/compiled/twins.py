@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from okbench.jit import compiled
 from okbench.learners.compiled.budget import (
     CROWDED,
     FINISHED,
@@ -14,7 +15,6 @@ from okbench.learners.compiled.budget import (
     score,
 )
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.jit import compiled
 from okbench.learners.compiled.lanes import Entries, clear_lane, kernel_row
 from okbench.learners.compiled.machine import MINUS, PLUS, SIDE, Machine, hold, settle
 

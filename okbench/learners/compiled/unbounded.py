@@ -12,24 +12,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.elementary import FUSED, exp
-from okbench.learners.compiled.jit import compiled
+from okbench.jit import compiled
+from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import (
+    LIFT,
     Entries,
     Lanes,
     clear_lane,
+    gaussian,
     inlined,
     padded,
-    products,
-    products_of_four,
     set_lane,
 )
 from okbench.learners.compiled.losses import step
+from okbench.learners.compiled.sweeps import products
 from okbench.learners.contract import FloatArray
 
-BLOCK = 256  # rows that are lanes together
-LIFT = 2.0**64  # of the sums: subnormal numbers decide signs, but cost a hundred times the others
-ROOT_OF_NOTHING = 1.5717277847026288e-162  # a kernel below its square is 0
+BLOCK = 104  # rows that are lanes together
 VANISHING = 1e-100  # a common factor of all coefficients is multiplied out before it underflows
 
 
@@ -51,7 +50,7 @@ class Expanding(NamedTuple):
     def with_room_for(self, size: int, rows: Entries, first: int, last: int) -> Expanding:
         """The same supports in arrays that can take up all of rows[first:last]."""
         n_supports = size + last - first
-        n_entries = 4 * (n_supports - size + 1) + int(rows.stops[last - 1] - rows.starts[first])
+        n_entries = int(rows.stops[last - 1] - rows.starts[first])
         n_entries += int(self.entries.stops[size - 1]) if size else 0
         entries = self.entries
         if n_entries > len(entries.values):
@@ -88,60 +87,32 @@ class Motion(NamedTuple):
 
 @compiled(fastmath=FUSED)
 def spread(
-    inner: Any, k: int, norm: float, norms: Any, width: int, sharpness: float, gain: float,
-    plus: int, minus: int, sums: Any,
+    inner: Any, norm: float, norms: Any, width: int, sharpness: float, gain: float, plus: int,
+    minus: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Add a support to the sums of all lanes; its inner products with them are inner[k]."""
-    lifted, half_sharpness = gain * LIFT, 0.5 * sharpness
+    """Add a support to the sums of all lanes, of its inner products with them."""
     for j in range(width):
-        root = exp(half_sharpness * ((norm + norms[j]) - 2.0 * inner[k, j]))
-        change = 0.0 if root < ROOT_OF_NOTHING else (lifted * root) * root
+        change = gain * gaussian(sharpness, norm, norms[j], inner[0, j])
         sums[plus, j] += change
         if minus >= 0:
             sums[minus, j] -= change
 
 
-@compiled()
-def in_groups(n_entries: int) -> int:
-    """Entries in whole groups of four, which is how `products` takes them."""
-    return (n_entries + 3) // 4 * 4
-
-
-@inlined
-def are_full(starts: Any, stops: Any, s: int, n_features: int) -> bool:
-    """Whether the four supports from s on have every column."""
-    n_entries = 0
-    for t in range(s, s + 4):
-        n_entries += stops[t] - starts[t]
-    return bool(n_entries == 4 * n_features)
-
-
 @compiled(fastmath=FUSED)
 def sweep(
-    supports: Expanding, first: int, last: int, lanes: Lanes, width: int, sharpness: float,
-    inner: Any, sums: Any,
+    supports: Expanding, first: int, last: int, lanes: Lanes, width: int,
+    sharpness: float, inner: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """Add supports[first:last] to the sums of all lanes, in order; four full ones at a time."""
+    """Add supports[first:last] to the sums of all lanes, in order."""
     values, columns, starts, stops, support_norms = supports.entries
     _, gains, plus, minus, _ = supports
     matrix, place, _, _, _, norms = lanes
-    s = first
-    while s < last:
-        start, stop, count = starts[s], stops[s], 1
-        if s + 4 <= last and are_full(starts, stops, s, len(place)):
-            count, stop = 4, start + in_groups(len(place))
-            products_of_four(values, columns, start, stop, matrix, place, width, inner)
-        else:
-            products(values, columns, start, stop, matrix, place, width, inner, 0)
-        for k in range(count):
-            spread(
-                inner, k, support_norms[s + k], norms, width, sharpness, gains[s + k],
-                plus[s + k], minus[s + k], sums,
-            )  # fmt: skip
-        s += count
+    for s in range(first, last):
+        products(values, columns, starts[s], stops[s], matrix, place, width, inner, 0)
+        spread(inner, support_norms[s], norms, width, sharpness, gains[s], plus[s], minus[s], sums)
 
 
-@compiled()
+@inlined
 def meet(
     rows: Entries, first: int, last: int, supports: Expanding, size: int, lanes: Lanes,
     sharpness: float, inner: Any, sums: Any,
@@ -153,34 +124,44 @@ def meet(
     for column in range(len(sums)):
         for j in range(width):
             sums[column, j] = 0.0
-    sweep(supports, 0, size, lanes, width, sharpness, inner, sums)
+    # a plain 0 is a type of its own and would have it compiled twice
+    sweep(supports, int(np.int64(0)), size, lanes, width, sharpness, inner, sums)
 
 
-@compiled()
+@inlined
 def part(rows: Entries, first: int, last: int, lanes: Lanes) -> None:
     """Clear the lanes again."""
     for i in range(first, last):
         clear_lane(lanes, i - first, rows, i)
 
 
-@compiled()
+@inlined
 def append(supports: Expanding, size: int, rows: Entries, i: int) -> None:
-    """Copy row i behind the last support and the zeros that fill up its last group of four."""
+    """Copy row i behind the last support."""
     held = supports.entries
     start = 0
     if size > 0:
-        start = held.starts[size - 1] + in_groups(held.stops[size - 1] - held.starts[size - 1])
+        start = held.stops[size - 1]
     n_entries = rows.stops[i] - rows.starts[i]
     for e in range(n_entries):
         held.values[start + e] = rows.values[rows.starts[i] + e]
         held.columns[start + e] = rows.columns[rows.starts[i] + e]
-    for e in range(start + n_entries, start + in_groups(n_entries)):
-        held.values[e], held.columns[e] = 0.0, held.columns[e - 1]
     held.starts[size], held.stops[size] = start, start + n_entries
     held.squared_norms[size] = rows.squared_norms[i]
 
 
 @compiled()
+def multiply_out(gains: Any, size: int, sums: Any, state: Any) -> None:
+    """Have the common factor in the coefficients and in the sums made of them."""
+    for s in range(size):
+        gains[s] *= state[1]
+    for column in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            sums[column, j] *= state[1]
+    state[1] = 1.0
+
+
+@inlined
 def walk(
     rows: Entries, first: int, last: int, targets: Any, position: int, supports: Expanding,
     size: int, lanes: Lanes, motion: Motion, state: Any, inner: Any, sums: Any, scores: Any,
@@ -193,9 +174,7 @@ def walk(
         gain, plus, minus, _ = step(motion.loss, scores, i, targets[i], state[0])
         state[1] *= motion.keep
         if state[1] < VANISHING:
-            supports.gains[:size] *= state[1]
-            sums *= state[1]
-            state[1] = 1.0
+            multiply_out(supports.gains, size, sums, state)
         if gain == 0.0:
             state[0] -= motion.narrowing
             continue

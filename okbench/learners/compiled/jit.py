@@ -1,2 +1,0 @@
-from okbench.jit import Function as Function
-from okbench.jit import compiled as compiled
