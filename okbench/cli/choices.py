@@ -8,6 +8,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from okbench.papers.quantities import SIZES, TIMES, amount
+
 
 class Name(click.ParamType[Any]):
     """A name from a list that is only read when it is needed."""
@@ -70,6 +72,22 @@ LEARNERS = Names("names", _learners)
 WORDS = Names("names", lambda: ())
 
 
+class Counts(click.ParamType[tuple[int, ...]]):
+    """Whole numbers, separated by commas."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"'{value}' is no list of whole numbers; write 0 or 0,7,19", param, ctx)
+
+
 class Quantity(click.ParamType[float]):
     """A number with a unit, such as 2G or 30m."""
 
@@ -83,16 +101,12 @@ class Quantity(click.ParamType[float]):
     ) -> float:
         if isinstance(value, float):
             return value
-        written = value.strip().lower()
-        unit = written[-1:] if written[-1:] in self._units else ""
-        try:
-            amount = float(written.removesuffix(unit)) * self._units.get(unit, 1)
-        except ValueError:
-            amount = 0.0
-        if not 0 < amount < float("inf"):
+        found = amount(value, self._units)
+        if found is None:
             self.fail(f"'{value}' is not a {self.name}; write {self._example}", param, ctx)
-        return amount
+        return found
 
 
-SIZE = Quantity("size", {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}, "512M or 2G")
-TIME = Quantity("time", {"s": 1, "m": 60, "h": 3600, "d": 86400}, "90s, 30m or 2h")
+COUNTS = Counts()
+SIZE = Quantity("size", SIZES, "512M or 2G")
+TIME = Quantity("time", TIMES, "90s, 30m or 2h")

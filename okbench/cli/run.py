@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from okbench.cli.choices import DATASETS, LEARNERS, SIZE, TABLE, TIME
+from okbench.cli.choices import COUNTS, DATASETS, LEARNERS, SIZE, TABLE, TIME
 from okbench.cli.own import READING_NAMES, own_file, reading_options
 from okbench.cli.report import FORMAT, RESULTS, SETTINGS, print_table
 from okbench.errors import DataError, OkbenchError, UsageError
+from okbench.papers.quantities import spoken_time
 
 if TYPE_CHECKING:
     from okbench.papers.nouns import Table
-    from okbench.trials.estimate import Missing, Summary
+    from okbench.trials.estimate import Missing, Overlong, Summary
     from okbench.trials.options import Options
     from okbench.trials.plan import Load
     from okbench.trials.run import Tally
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
   okbench run demo
   okbench run table5 --datasets german,a9a --learners FOGD,NOGD --trials 5
+  okbench run table5 --datasets german --learners FOGD --repetition 7 --again
   okbench run table5 --dry-run
   okbench run table5 --timing
   okbench run --data rows.csv --target y
@@ -35,10 +37,20 @@ EPILOG = """\b
 @click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
 @click.option("--learners", type=LEARNERS, help="These learners only.")
 @click.option("--trials", type=int, help="This many row orders, not the table's own number.")
+@click.option(
+    "--repetition",
+    "repetitions",
+    type=COUNTS,
+    help="These row orders only, counted from 0: 0,7,19.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
 @click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
 @click.option("--backend", default="", help="threads, processes, or a joblib backend.")
-@click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
+@click.option(
+    "--time-limit",
+    type=TIME,
+    help="Ends a trial, as 90s or 2h inside the learner; TABLE's own if not told.",
+)
 @click.option("--memory", type=SIZE, help="Ends a trial whose model holds more, as 512M or 2G.")
 @click.option("--timing", is_flag=True, help="Measure seconds: one trial at a time.")
 @click.option("--retry", type=DATASETS, help="Run these endings again: failed, timeout, …")
@@ -116,7 +128,7 @@ def _options(
 
     return Options(
         jobs=(os.cpu_count() or 1) if jobs is None else jobs,
-        time_limit=time_limit or math.inf,
+        time_limit=time_limit,
         memory_limit=memory or math.inf,
         retry=frozenset(retry or ()),
         **rest,
@@ -144,6 +156,9 @@ def progress() -> Iterator[Callable[[Tally], None]]:
     with tqdm(disable=None, unit=" trials", dynamic_ncols=True) as bar:
 
         def watch(tally: Tally) -> None:
+            if not tally.endings:
+                for line in _overlong(tally.overlong, tally.time_limit):
+                    click.echo(line, err=True)
             bar.total = tally.total
             bar.set_postfix(dict(tally.endings), refresh=False)
             bar.update(tally.endings.total() - bar.n)
@@ -175,16 +190,20 @@ def _tell_plan(summary: Summary, options: Options) -> None:
         rest = summary.to_run - summary.measured
         unknown = f", {rest} more never measured" if rest else ""
         click.echo(
-            f"  about {_spoken(summary.seconds)} with {options.jobs} at a time and "
+            f"  about {spoken_time(summary.seconds)} with {options.jobs} at a time and "
             f"{summary.bytes / 1e6:.0f} MB, from earlier outcomes{unknown}"
         )
     elif summary.to_run:
         click.echo("  nothing like it was measured here yet, so no time can be told")
+    for line in _overlong(summary.overlong, summary.time_limit):
+        click.echo(f"  {line}")
     for said in summary.missing.values():
         click.echo(f"  missing: {said}")
 
 
-def _spoken(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+def _overlong(cells: Sequence[Overlong], limit: float) -> Iterator[str]:
+    for cell in cells:
+        yield (
+            f"over the limit of {spoken_time(limit)}: {cell.learner} × {cell.dataset}, "
+            f"{cell.trials} trials of about {spoken_time(cell.seconds)} by earlier outcomes"
+        )

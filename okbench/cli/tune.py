@@ -16,7 +16,7 @@ from okbench.errors import DataError, OkbenchError, UsageError
 if TYPE_CHECKING:
     from okbench.papers.nouns import Search
     from okbench.trials.options import Options
-    from okbench.trials.tune import Choice, Tuning
+    from okbench.trials.tune import Choice, Try, Tuning
 
 EPILOG = """\b
   okbench tune table5 --datasets a9a,w7a
@@ -49,7 +49,7 @@ def tune(
     results: Path,
     **asked: Any,
 ) -> None:
-    """Try every value of the range that TABLE's paper searched, and write down the best.
+    """Try what TABLE's paper searched, every value or combination, and write down the best.
 
     Only what neither the paper nor its authors' files give is searched for, unless both a dataset
     and a learner are named. Everything tried is stored; a search that is cut short goes on.
@@ -67,15 +67,14 @@ def tune(
         raise UsageError(f"{found.name} does not say how to tune; give it a 'tune:' block")
     search = _search(found.search, subset, trials)
     found = replace(found, search=search)
-    grid = find(table, sweep=search.sweep)
     store = Store.of(results, f"{found.name}.tune")
     options = _options(**asked)
     with progress() as watch:
-        tuning = search_through(found, grid, datasets.load, datasets.missing, store, options, watch)
+        tuning = search_through(found, datasets.load, datasets.missing, store, options, watch)
     path = to or results / f"{found.name}.tuned.yaml"
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
-        click.echo(_told(choice, search))
+        click.echo(_told(choice))
     click.echo(f"{path}  (okbench run {table} --settings {path})")
     _tell_endings(table, tuning)
 
@@ -99,14 +98,13 @@ def _tell_endings(table: str, tuning: Tuning) -> None:
 def _options(
     jobs: int | None, time_limit: float | None, retry: Sequence[str] | None, **rest: Any
 ) -> Options:
-    import math
     import os
 
     from okbench.trials.options import Options
 
     jobs = (os.cpu_count() or 1) if jobs is None else jobs
     endings: Any = frozenset(retry or ())
-    return Options(jobs=jobs, time_limit=time_limit or math.inf, retry=endings, **rest)
+    return Options(jobs=jobs, time_limit=time_limit, retry=endings, **rest)
 
 
 def _search(search: Search, subset: float | None, trials: int | None) -> Search:
@@ -115,18 +113,27 @@ def _search(search: Search, subset: float | None, trials: int | None) -> Search:
         raise UsageError(f"subset: a share above 0 and at most 1, not {subset:g}")
     if trials is not None and trials < 1:
         raise UsageError(f"trials: at least 1, not {trials}")
-    asked = {"subset": subset, "runs": trials}
+    everywhere: dict[str, float] | None = None if subset is None else {}  # no dataset apart
+    asked: dict[str, Any] = {"subset": subset, "subsets": everywhere, "runs": trials}
     told = {name: value for name, value in asked.items() if value is not None}
     reasons = {name: why for name, why in search.reasons.items() if name not in told}
-    return replace(search, reasons=reasons, **told)  # type: ignore[arg-type]
+    return replace(search, reasons=reasons, **told)
 
 
-def _told(choice: Choice, search: Search) -> str:
-    """One line: what was chosen, and what every value came to."""
-    costs = ", ".join(
-        f"{each.value:g}: " + ("not done" if each.cost is None else f"{each.cost:.4g}")
-        for each in choice.tries
-    )
-    chosen = "none" if choice.value is None else f"{choice.value:g}"
-    edge = " (edge of the range)" if choice.at_edge else ""
-    return f"{choice.dataset}  {choice.learner}  {search.sweep.name} {chosen}{edge}  [{costs}]"
+def _told(choice: Choice) -> str:
+    """One line: what was chosen, and what it came to beside what else was tried."""
+    from okbench.trials.tune import spoken
+
+    edge = f" (edge of the range: {', '.join(choice.at_edge)})" if choice.at_edge else ""
+    names = [name for round_ in choice.rounds for name in round_.names]
+    chosen = spoken(choice.values) or f"{', '.join(names)} none"
+    if len(names) == 1:
+        costs = [f"{each.values[names[0]]:g}: {_cost(each)}" for each in choice.tries]
+    else:
+        least = [_cost(round_.chosen) for round_ in choice.rounds if round_.chosen]
+        costs = [*least, f"of {len(choice.tries)} tried"]
+    return f"{choice.dataset}  {choice.learner}  {chosen}{edge}  [{', '.join(costs)}]"
+
+
+def _cost(tried: Try) -> str:
+    return "not done" if tried.cost is None else f"{tried.cost:.4g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -30,6 +31,7 @@ class Setting:
     where: str = ""  # file:line
     shared: bool = False  # said of the table or a dataset: for the learners that take it
     referred: bool = False  # another setting of the cell is reckoned from it
+    expression: str = ""  # the arithmetic the value was worked out from, if it was
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,14 @@ class DatasetRow:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a trial is run and scored."""
+    """How a trial is run and scored. `time_limit` is in seconds inside the learner."""
 
     kind: ProtocolKind
     metric: Metric
     runs: int
     orders: Orders = "seeded"
     block: int = 0  # rows predicted, then learned, at a time (block-stream only)
+    time_limit: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -115,16 +118,35 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Search:
-    """How a paper chose settings: every value of a range, on a part of the rows.
+class Range:
+    """Values to search one setting through, for every learner that takes it but those `spared`.
 
-    `subset` is a share of the rows; no fewer than `at_least` are taken where there are as many.
+    A value may be reckoned from other settings of a cell: `0.25 / rows`.
     """
 
-    sweep: Sweep
+    name: str
+    values: tuple[int | float | str, ...]
+    source: Source = "printed"
+    reason: str = ""
+    where: str = ""
+    spared: tuple[str, ...] = ()  # learners by their own names, not a table's
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a paper chose settings: from ranges, by what comes of them on a part of the rows.
+
+    Every combination of a cell's ranges is tried if there are at most `together`; else one setting
+    is searched after the other. `subset` is a share of the rows, `subsets` that of the datasets
+    where it is another; no fewer than `at_least` are taken where there are as many.
+    """
+
+    ranges: tuple[Range, ...]
     subset: float
     at_least: int
     runs: int
+    subsets: Mapping[str, float] = field(default_factory=dict)
+    together: float = math.inf
     reasons: Mapping[str, str] = field(default_factory=dict)  # why what the paper does not give
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import cast, get_args
 
@@ -19,6 +20,7 @@ from okbench.papers.nouns import (
     Setting,
     Sweep,
 )
+from okbench.papers.quantities import TIMES, amount
 from okbench.papers.settings import read_layer
 from okbench.papers.sweeps import read_sweeps
 from okbench.papers.yamlfile import Node
@@ -30,7 +32,8 @@ _COLUMN_KEYS = {"learner", "sweep"}
 
 def read_protocol(node: Node) -> Protocol:
     """How trials are run and scored."""
-    fields = node.fields({"kind", "metric", "runs", "orders", "block"}, ["kind", "metric", "runs"])
+    known = {"kind", "metric", "runs", "orders", "block", "time_limit"}
+    fields = node.fields(known, ["kind", "metric", "runs"])
     kind = cast(ProtocolKind, fields["kind"].choice(get_args(ProtocolKind)))
     if (kind == "block-stream") != ("block" in fields):
         raise node.error("'block' (rows at a time) goes with kind: block-stream, and only with it")
@@ -40,6 +43,7 @@ def read_protocol(node: Node) -> Protocol:
         runs=fields["runs"].integer(at_least=1),
         orders=_orders(fields.get("orders")) or "seeded",
         block=fields["block"].integer(at_least=1) if "block" in fields else 0,
+        time_limit=_time(fields["time_limit"]) if "time_limit" in fields else math.inf,
     )
 
 
@@ -132,6 +136,13 @@ class Keys:
 
 def _orders(node: Node | None) -> Orders | None:
     return None if node is None else cast(Orders, node.choice(get_args(Orders)))
+
+
+def _time(node: Node) -> float:
+    seconds = amount(node.text(), TIMES)
+    if seconds is None:
+        raise node.error(f"a time such as 90s, 30m or 2h is expected, not {node.described}")
+    return seconds
 
 
 def _optional_items(node: Node) -> dict[str, Node]:

@@ -4,9 +4,16 @@ A table says how to search:
 
     tune:
       step: {values: [2, 0.2, 0.02]}                    # every value is tried
+      decay:                                            # and, if there are several, every
+        values: [1 / rows, 16 / rows]                   # combination a learner takes
+        except: [RRF]                                   # but not for these learners
+      together: {value: 60, inferred: ours}             # beyond: one setting after the other
       subset: {value: 0.1, inferred: not stated}        # of the rows
       at_least: {value: 1000, inferred: not stated}     # rows, where there are as many
       runs: {value: 3, inferred: not stated}            # row orders a value
+
+`subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1` all
+that the table beside says holds here too, but for what is said anew.
 
 What `okbench tune` chose stands in a file of its own: `table5.tuned.yaml` beside `table5.yaml`
 counts wherever that table is read; any other file has to be named. Its `cells` are written as a
@@ -15,11 +22,14 @@ table's are and overrule them; all of them are marked as tuned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from okbench.papers.nouns import Search, Setting, Sweep
+from okbench.errors import did_you_mean
+from okbench.papers.expressions import is_expression
+from okbench.papers.nouns import Range, Search, Setting
 from okbench.papers.settings import SOURCES, Layer, read_layer, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.yamlfile import Node, read_yaml
@@ -32,27 +42,73 @@ _HOW = ("subset", "at_least", "runs")
 _OVERLAY = {"table", "cells", "search", "tried", "versions"}
 
 
-def read_search(node: Node | None) -> Search | None:
-    """The search a table describes, if it does."""
+def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Search | None:
+    """The search that the table in a file describes, if it does."""
     if node is None:
         return None
-    fields = dict(node.items())
+    fields = _said(node, path)
     how = {name: _figure(fields.pop(name, None), name, node) for name in _HOW}
-    if len(fields) != 1:
-        raise node.error(f"one setting is searched, besides {', '.join(_HOW)}")
-    ((name, range_),) = fields.items()
-    parts = range_.fields({"values", *SOURCES}, required=["values"])
-    sweep = Sweep(name, read_values(parts["values"]), *read_source(parts), where=range_.where)
-    subset = how["subset"][0].number()
-    if not 0 < subset <= 1:
-        raise how["subset"][0].error(f"a share of the rows is above 0 and at most 1, not {subset}")
+    if "together" in fields:
+        how["together"] = _figure(fields.pop("together"), "together", node)
+    if not fields:
+        raise node.error("no setting is searched; add 'step: {values: […]}'")
+    share, subsets = _shares(how["subset"][0], datasets)
     return Search(
-        sweep,
-        subset=float(subset),
-        at_least=how["at_least"][0].integer(at_least=1),
-        runs=how["runs"][0].integer(at_least=1),
+        tuple(_range(name, range_) for name, range_ in fields.items()),
+        subset=share,
+        at_least=_value(how["at_least"][0]).integer(at_least=1),
+        runs=_value(how["runs"][0]).integer(at_least=1),
+        subsets=subsets,
+        together=_value(how["together"][0]).integer(1) if "together" in how else math.inf,
         reasons={name: reason for name, (_, reason) in how.items() if reason},
     )
+
+
+def _said(node: Node, path: Path) -> dict[str, Node]:
+    """What a search says, and what the one it takes after says besides."""
+    fields = dict(node.items())
+    if "of" not in fields:
+        return fields
+    of = fields.pop("of")
+    beside = path.with_name(f"{of.text()}.yaml")
+    if not beside.is_file():
+        raise of.error(f"no table '{of.text()}' stands beside this file")
+    other = dict(read_yaml(beside).items()).get("tune")
+    if other is None or "of" in dict(other.items()):
+        raise of.error(f"'{of.text()}' has no 'tune:' of its own; name a table that has")
+    return {**dict(other.items()), **fields}
+
+
+def _range(name: str, node: Node) -> Range:
+    fields = node.fields({"values", "except", *SOURCES}, required=["values"])
+    values = read_values(fields["values"], _number_or_arithmetic)
+    spared = (
+        tuple(each.text() for each in fields["except"].elements()) if "except" in fields else ()
+    )
+    return Range(name, values, *read_source(fields), where=node.where, spared=spared)
+
+
+def _number_or_arithmetic(node: Node) -> int | float | str:
+    value = node.scalar()
+    return value if isinstance(value, str) and is_expression(value) else node.number()
+
+
+def _shares(node: Node, datasets: Collection[str]) -> tuple[float, dict[str, float]]:
+    """The share of the rows of most datasets, and those of the others."""
+    fields = dict(node.items()) if node.kind == "mapping" else {}
+    others = fields["datasets"].items() if "datasets" in fields else ()
+    for name, share in others:
+        if name not in datasets:
+            hint = did_you_mean(name, datasets)
+            raise share.error(f"'{name}' is no dataset of this table.{hint}")
+    return _share(_value(node)), {name: _share(share) for name, share in others}
+
+
+def _share(node: Node) -> float:
+    share = node.number()
+    if not 0 < share <= 1:
+        raise node.error(f"a share of the rows is above 0 and at most 1, not {share}")
+    return float(share)
 
 
 def tuned_beside(path: Path) -> Path | None:
@@ -86,5 +142,9 @@ def _figure(node: Node | None, name: str, search: Node) -> tuple[Node, str]:
         raise search.error(f"'{name}' is missing; add '{name}: …'")
     if node.kind != "mapping":
         return node, ""
-    fields = node.fields({"value", *SOURCES}, required=["value"])
-    return fields["value"], read_source(fields)[1]
+    more = {"datasets"} if name == "subset" else set()
+    return node, read_source(node.fields({"value", *more, *SOURCES}, required=["value"]))[1]
+
+
+def _value(node: Node) -> Node:
+    return dict(node.items())["value"] if node.kind == "mapping" else node

@@ -30,13 +30,27 @@ def resolve(layers: Iterable[Layer], rows: int | None) -> dict[str, Setting]:
     referred = {
         other
         for setting in settings.values()
-        if isinstance(setting.value, str) and is_expression(setting.value)
-        for other in names_in(setting.value)
+        if (expression := _expression(setting))
+        for other in names_in(expression)
     }
     return {
-        name: replace(found, value=values[name], referred=name in referred)
+        name: replace(
+            found,
+            value=values[name],
+            referred=name in referred,
+            expression=_expression(found),
+        )
         for name, found in settings.items()
     }
+
+
+def resolve_with(settings: Layer, others: Layer, rows: int | None) -> dict[str, Setting]:
+    """The resolved settings of a cell with others in their place, and what follows from those."""
+    written = {
+        name: replace(setting, value=setting.expression or setting.value)
+        for name, setting in settings.items()
+    }
+    return resolve([written, others], rows)
 
 
 def read_source(fields: Mapping[str, Node]) -> tuple[Source, str]:
@@ -60,6 +74,12 @@ def _read(node: Node) -> Setting:
     return Setting(written, source, reason, node.where)
 
 
+def _expression(setting: Setting) -> str:
+    """The arithmetic a setting is written as, or nothing."""
+    value = setting.value
+    return value if isinstance(value, str) and is_expression(value) else ""
+
+
 class _Cell:
     """Works out the expressions of one cell."""
 
@@ -70,16 +90,17 @@ class _Cell:
 
     def value(self, name: str) -> bool | int | float | str:
         setting = self._settings[name]
-        if not isinstance(setting.value, str) or not is_expression(setting.value):
+        expression = _expression(setting)
+        if not expression:
             return setting.value
         if name in self._asked:
             circle = " → ".join([*self._asked, name])
             raise ConfigError(f"{setting.where}: {circle} goes round in a circle")
         self._asked.append(name)
         try:
-            for other in names_in(setting.value):
+            for other in names_in(expression):
                 self._check_known(other, setting)
-            return evaluate(setting.value, lambda other: self._number(other, setting))
+            return evaluate(expression, lambda other: self._number(other, setting))
         except ValueError as error:
             raise ConfigError(f"{setting.where}: {error}") from error
         finally:

@@ -9,12 +9,15 @@ run apart. The name is that of a setting, or one that settings are reckoned from
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from okbench.papers.nouns import LearnerColumn, Point, Setting, Sweep
 from okbench.papers.settings import SOURCES, Layer, read_source
 from okbench.papers.yamlfile import Node
+
+Read = TypeVar("Read")
 
 
 def read_sweeps(node: Node | None) -> tuple[Sweep, ...]:
@@ -39,9 +42,9 @@ def columns_of(
             yield replace(column, label=label, point=point), {sweep.name: setting}
 
 
-def read_values(node: Node) -> tuple[int | float, ...]:
-    """Two different numbers or more."""
-    values = tuple(element.number() for element in node.elements())
+def read_values(node: Node, read: Callable[[Node], Read]) -> tuple[Read, ...]:
+    """Two different values or more, each as `read` reads it."""
+    values = tuple(read(element) for element in node.elements())
     if len(values) < 2:
         raise node.error("two values or more make a range")
     if len(set(values)) < len(values):
@@ -51,5 +54,5 @@ def read_values(node: Node) -> tuple[int | float, ...]:
 
 def _read_sweep(node: Node) -> Sweep:
     fields = node.fields({"name", "values", *SOURCES}, required=["name", "values"])
-    name, values = fields["name"].text(), read_values(fields["values"])
+    name, values = fields["name"].text(), read_values(fields["values"], Node.number)
     return Sweep(name, values, *read_source(fields), where=node.where)

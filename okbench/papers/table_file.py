@@ -9,6 +9,7 @@
       runs: 20
       orders: seeded                # or published; a dataset may say otherwise
       block: 1000                   # block-stream only
+      time_limit: 2h                # of a trial, inside the learner (optional)
     settings:                       # of the table: for every learner that takes them
       width: 8
     datasets:
@@ -56,7 +57,6 @@ from okbench.papers.nouns import (
     LearnerColumn,
     Setting,
     Stated,
-    Sweep,
     Table,
 )
 from okbench.papers.orders import read_stated
@@ -100,13 +100,10 @@ def read_card(path: Path, name: str) -> Card:
     )
 
 
-def read_table(
-    path: Path, name: str, tuned: Path | None = None, sweep: Sweep | None = None
-) -> Table:
+def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
     """The table in a file, every cell's settings resolved.
 
-    `tuned` is a file of tuned settings, the one beside the table if not told. `sweep` puts every
-    learner through its values in place of its own sweeps.
+    `tuned` is a file of tuned settings, the one beside the table if not told.
     """
     root = read_yaml(path)
     fields = _fields(root)
@@ -123,17 +120,18 @@ def read_table(
             search=None,
             where=root.where,
         )
-    return _Page(root, fields).table(name, tuned or tuned_beside(path), sweep)
+    return _Page(path, root, fields).table(name, tuned or tuned_beside(path))
 
 
 @dataclass(frozen=True)
 class _Page:
     """A table's file, on the way to a table."""
 
+    path: Path
     root: Node
     fields: dict[str, Node]
 
-    def table(self, name: str, tuned: Path | None, sweep: Sweep | None) -> Table:
+    def table(self, name: str, tuned: Path | None) -> Table:
         fields = self.fields
         kind = _kind(fields)
         datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
@@ -143,7 +141,7 @@ class _Page:
         columns: list[Column] = [
             (swept_column, of_learner, swept)
             for column, of_learner, own in learners.values()
-            for swept_column, swept in columns_of(column, (sweep,) if sweep else own or shared)
+            for swept_column, swept in columns_of(column, own or shared)
         ]
         if kind in ("sweep", "complexity") and not any(column.point for column, _, _ in columns):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
@@ -163,7 +161,7 @@ class _Page:
             where=self.root.where,
             kind=kind,
             figure=read_figure(fields.get("draw")),
-            search=read_search(fields.get("tune")),
+            search=read_search(fields.get("tune"), self.path, datasets),
             stated=self._stated(keys),
         )
 

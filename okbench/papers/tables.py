@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from okbench.errors import ConfigError, UsageError, did_you_mean
-from okbench.papers.nouns import Card, Sweep, Table
+from okbench.papers.nouns import Card, Table
 from okbench.papers.search import TUNED
 from okbench.papers.table_file import read_card, read_table
 from okbench.shipped import shipped
@@ -33,20 +33,17 @@ def names(folder: Path | None = None) -> list[Card]:
     return cards
 
 
-def find(
-    name: str, folder: Path | None = None, *, tuned: Path | None = None, sweep: Sweep | None = None
-) -> Table:
+def find(name: str, folder: Path | None = None, *, tuned: Path | None = None) -> Table:
     """The table of a name, full or short, in any case, or the one in a `.yaml` file named so.
 
-    `tuned` is a file of tuned settings to count instead of the one beside the table; `sweep` puts
-    every learner through its values.
+    `tuned` is a file of tuned settings to count instead of the one beside the table.
     """
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
-        return read_table(path, path.stem, tuned, sweep)
+        return read_table(path, path.stem, tuned)
     shelf = folder or shipped("configs")
     full = _full_name(name, names(shelf))
-    return read_table(shelf / f"{full}.yaml", full, tuned, sweep)
+    return read_table(shelf / f"{full}.yaml", full, tuned)
 
 
 def _full_name(name: str, cards: list[Card]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from okbench.papers.nouns import Metric, PrintedCell, Table
+from okbench.papers.quantities import spoken_time
 from okbench.trials.nouns import Outcome
 
 CellKey = tuple[str, str]  # dataset, learner label
@@ -24,7 +25,7 @@ class Cell:
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
     `inferred` the settings it does not give. `seconds` is a mean over the trials measured alone
     when there are such (`timed`), else over all done; `environments` are where they ran. `bytes`
-    is what a model held.
+    is what a model held. `over_limit` says that every trial outran the table's own time limit.
     """
 
     dataset: str
@@ -42,6 +43,7 @@ class Cell:
     statuses: Mapping[str, int] = field(default_factory=dict)
     printed: PrintedCell | None = None
     left_out: bool = False
+    over_limit: str = ""
 
     @property
     def n(self) -> int:
@@ -86,6 +88,8 @@ class Cell:
             return ""
         if self.left_out and not self.values and not self.statuses:
             return "not run"
+        if self.over_limit:
+            return self.over_limit
         ended = [f"{status} {count}" for status, count in sorted(self.statuses.items())]
         if not self.values:
             return ", ".join(ended) or "missing"
@@ -126,7 +130,15 @@ def _cell(table: Table, key: CellKey, outcomes: Mapping[str, Outcome], expected:
         statuses=Counter(_ending(outcome) for outcome, value in scored if value is None),
         printed=table.printed.get(key),
         left_out=key in table.left_out,
+        over_limit=_over_limit(table, ids, found),
     )
+
+
+def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> str:
+    """`over 2 h` when that is all that came of a cell, as the paper has it."""
+    limit = table.protocol.time_limit
+    late = [one for one in found if one.status == "timeout" and (one.seconds or 0.0) >= limit]
+    return f"over {spoken_time(limit)}" if 0 < len(ids) == len(late) else ""
 
 
 def value_of(outcome: Outcome, metric: Metric) -> float | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from typing import Any
 
 from tabulate import tabulate
@@ -18,29 +18,43 @@ from okbench.reports.stored import stored
 from okbench.trials.environment import machine_line
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
+from okbench.trials.plan import repetitions_of
 from okbench.trials.recall import recall
 from okbench.trials.store import Store
 
 
-def explain(table: Table, learner: str, dataset: str, results: Path, options: Options) -> str:
-    """The trials behind a cell, its verdict and why, and the command that repeats each trial."""
+def explain(
+    table: Table,
+    learner: str,
+    dataset: str,
+    results: Path,
+    options: Options,
+    named: Sequence[str] = (),
+) -> str:
+    """The trials behind a cell, its verdict and why, and the command that repeats each trial.
+
+    `named` is how the table was named on the command line, where its name alone is not enough.
+    """
     report = stored(table, results, options)
     key = _known(dataset, report.datasets, "dataset"), _known(learner, report.learners, "learner")
     contents = Store.of(results, table.trials_of).read(curves=False)
     outcomes = contents.standing()
     ids = recall(table, outcomes.values(), options).get(key, ())
     cell, verdict = report.cells[key], report.verdicts[key]
+    repetitions = repetitions_of(table, options)
+    found = [outcomes[id_] for id_ in ids if id_ in outcomes]
+    alone = {one.trial.repetition for one in found if one.timed}
     lines = [
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
         f"verdict       {verdict.verdict}: {verdict.reason}",
         "",
-        *_settings(table, key, [outcomes[id_] for id_ in ids if id_ in outcomes]),
+        *_settings(table, key, found),
         "",
-        _trials(ids, outcomes),
+        _trials(repetitions, ids, outcomes),
         "",
-        "To repeat r = 0, measured anew in another folder (--trials 5 repeats r = 0 to 4):",
-        f"  {_command(table, key, options)}",
+        "To repeat a trial, measured anew and stored in another folder:",
+        *(f"  {_command(key, r, r in alone, options, named or [table.name])}" for r in repetitions),
     ]
     return "\n".join(lines) + "\n"
 
@@ -62,11 +76,11 @@ def _settings(table: Table, key: tuple[str, str], found: list[Outcome]) -> Itera
         yield f"{name} = {value}  ({source}{reason})"
 
 
-def _trials(ids: tuple[str, ...], outcomes: Mapping[str, Outcome]) -> str:
+def _trials(repetitions: Sequence[int], ids: Sequence[str], outcomes: Mapping[str, Outcome]) -> str:
     if not ids:
         return "No trial of this cell is stored."
     rows = []
-    for repetition, id_ in enumerate(ids):
+    for repetition, id_ in zip(repetitions, ids, strict=True):
         one = outcomes.get(id_)
         if one is None:
             rows.append([repetition, id_, "missing", "", "", "", "", ""])
@@ -82,12 +96,15 @@ def _trials(ids: tuple[str, ...], outcomes: Mapping[str, Outcome]) -> str:
     return tabulate(rows, headers=header, tablefmt="simple", disable_numparse=True)
 
 
-def _command(table: Table, key: tuple[str, str], options: Options) -> str:
-    seed = f" --seed {options.seed}" if options.seed else ""
-    return (
-        f"okbench run {table.name} --datasets {quote(key[0])} --learners {quote(key[1])} "
-        f"--trials 1{seed} --results again"
-    )
+def _command(
+    key: tuple[str, str], repetition: int, timed: bool, options: Options, named: Sequence[str]
+) -> str:
+    """With --again it measures each time it is given, not only the first."""
+    words = ["okbench", "run", *named, "--datasets", key[0], "--learners", key[1]]
+    words += ["--repetition", str(repetition)]
+    words += ["--seed", str(options.seed)] if options.seed else []
+    words += ["--timing"] if timed else []
+    return join([*words, "--again", "--results", "again"])
 
 
 def find_trials(prefix: str, places: list[Path]) -> list[tuple[Path, Outcome, dict[str, Any]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -12,10 +13,30 @@ from okbench.datasets.nouns import Dataset
 from okbench.papers.nouns import Table
 from okbench.trials.nouns import Outcome, Trial
 from okbench.trials.options import Options
-from okbench.trials.plan import Cell, Load, chosen_cells, plan, remaining, row_key, runs_of
+from okbench.trials.plan import (
+    Cell,
+    Load,
+    chosen_cells,
+    in_rounds,
+    remaining,
+    repetitions_of,
+    row_key,
+    time_limit_of,
+    trials_by_cell,
+)
 from okbench.trials.store import Store
 
 Missing = Callable[[str, str], str | None]
+
+
+@dataclass(frozen=True)
+class Overlong:
+    """A cell with trials that are expected to take longer than they may, by `seconds` each."""
+
+    dataset: str
+    learner: str
+    trials: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -23,7 +44,8 @@ class Summary:
     """The plan of a table in figures.
 
     `seconds` is what `measured` of the trials to run are expected to take with the jobs asked
-    for; of the others nothing is known. `bytes` counts rows and models held at one time.
+    for; of the others nothing is known. `bytes` counts rows and models held at one time. `overlong`
+    are the cells whose trials are expected to outrun their `time_limit`, which ends them.
     """
 
     table: str
@@ -34,6 +56,8 @@ class Summary:
     seconds: float
     bytes: int
     missing: Mapping[str, str]  # dataset → what is not here and the command that gets it
+    time_limit: float = math.inf
+    overlong: tuple[Overlong, ...] = ()
 
 
 def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: Options) -> Summary:
@@ -44,23 +68,40 @@ def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: O
     cells = chosen_cells(table, options)
     absent = absent_rows(table, cells, missing)
     present = [(row, column) for row, column in cells if row_key(table, row) not in absent]
-    trials = plan(table, load, options, present)
-    unseen = (len(cells) - len(present)) * runs_of(table, options)
+    planned = trials_by_cell(table, load, options, present)
+    trials = in_rounds(planned)
+    unseen = (len(cells) - len(present)) * len(repetitions_of(table, options))
     known = store.outcomes(timed=True if options.timing else None)
     todo = remaining(trials, known, options)
-    measured = [outcome for outcome in known.values() if outcome.status == "done"]
-    guesses = [guess for trial in todo if (guess := _guess(trial, measured, load))]
+    expected = guesses(todo, known.values(), load)
+    limit = time_limit_of(table, options)
     at_once = 1 if options.timing else options.jobs
     return Summary(
         table=table.name,
         total=len(trials) + unseen,
         done=len(trials) - len(todo),
         to_run=len(todo) + unseen,
-        measured=len(guesses),
-        seconds=sum(guess.seconds for guess in guesses) / at_once,
-        bytes=_rows_bytes(todo, load) + at_once * max((g.bytes for g in guesses), default=0),
+        measured=len(expected),
+        seconds=sum(min(guess.seconds, limit) for guess in expected.values()) / at_once,
+        bytes=_rows_bytes(todo, load)
+        + at_once * max((guess.bytes for guess in expected.values()), default=0),
         missing=absent,
+        time_limit=limit,
+        overlong=overlong(planned, expected, limit),
     )
+
+
+def overlong(
+    cells: Mapping[tuple[str, str], Sequence[Trial]], expected: Mapping[str, Guess], limit: float
+) -> tuple[Overlong, ...]:
+    """The cells with trials still to run that are expected to take longer than the limit."""
+    found = []
+    for (dataset, label), trials in cells.items():
+        guessed = [expected[trial.id].seconds for trial in trials if trial.id in expected]
+        beyond = [seconds for seconds in guessed if seconds > limit]
+        if beyond:
+            found.append(Overlong(dataset, label, len(beyond), mean(beyond)))
+    return tuple(found)
 
 
 def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[str, str]:
@@ -73,26 +114,50 @@ def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[s
 
 
 @dataclass(frozen=True)
-class _Guess:
+class Guess:
+    """What a trial is expected to take."""
+
     seconds: float
     bytes: int
 
 
-def _guess(trial: Trial, measured: Sequence[Outcome], load: Load) -> _Guess | None:
-    """From the same learner on the same rows; else on the rows nearest in number, in proportion."""
-    same_learner = [
-        o for o in measured if o.trial.learner == trial.learner and o.rows and o.seconds
-    ]
-    same_rows = [o for o in same_learner if _rows_key(o.trial) == _rows_key(trial)]
-    if same_rows:
-        return _Guess(
-            mean(o.seconds or 0.0 for o in same_rows), max(o.bytes or 0 for o in same_rows)
-        )
-    if not same_learner:
-        return None
+def guesses(trials: Iterable[Trial], known: Iterable[Outcome], load: Load) -> dict[str, Guess]:
+    """What is expected of each trial, by id, from what was measured of its learner: on the same
+    rows, with the same settings if there is such; else on the rows nearest in number. Seconds are
+    in proportion to rows, also those of a trial that its time limit ended.
+    """
+    by_learner: dict[str, list[Outcome]] = {}
+    for outcome in known:
+        if outcome.status in ("done", "timeout") and outcome.rows and outcome.seconds:
+            by_learner.setdefault(outcome.trial.learner, []).append(outcome)
+    of_kind: dict[Hashable, Guess] = {}  # repetitions are expected to take the same
+    found = {}
+    for trial in trials:
+        if trial.learner in by_learner:
+            kind = (trial.learner, trial.settings, *_rows_key(trial))
+            if kind not in of_kind:
+                of_kind[kind] = _guess(trial, by_learner[trial.learner], load)
+            found[trial.id] = of_kind[kind]
+    return found
+
+
+def _guess(trial: Trial, measured: Sequence[Outcome], load: Load) -> Guess:
     rows = load(trial.dataset, trial.variant).n_rows
-    nearest = min(same_learner, key=lambda o: abs(o.rows - rows))
-    return _Guess((nearest.seconds or 0.0) * rows / nearest.rows, nearest.bytes or 0)
+    there = [outcome for outcome in measured if _rows_key(outcome.trial) == _rows_key(trial)]
+    alike = [outcome for outcome in there if outcome.trial.settings == trial.settings]
+    nearest = alike or there or [min(measured, key=lambda outcome: abs(outcome.rows - rows))]
+    return Guess(
+        mean(_seconds(outcome, rows, whole=bool(there)) for outcome in nearest),
+        max(outcome.bytes or 0 for outcome in nearest),
+    )
+
+
+def _seconds(outcome: Outcome, rows: int, whole: bool) -> float:
+    """Seconds for so many rows; as measured when these were they."""
+    seconds = outcome.seconds or 0.0
+    if whole and outcome.status == "done":  # of train and test rows, only some are counted
+        return seconds
+    return seconds * rows / outcome.rows
 
 
 def _rows_bytes(trials: Iterable[Trial], load: Load) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -40,7 +41,7 @@ def execute(
     """
     use_one_thread()
     with _leash() as leash, terminable():
-        limits = Limits(options.time_limit, options.memory_limit, leash.is_cut)
+        limits = Limits(options.time_limit or math.inf, options.memory_limit, leash.is_cut)
         if options.timing:
             for trial in _alternating(trials):
                 yield replace(attempt(trial, load, limits), timed=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from okbench.datasets.nouns import Dataset
 from okbench.errors import ConfigError, DataError, UsageError, did_you_mean
@@ -27,8 +28,12 @@ def plan(
 
     `load(name, variant)` gives prepared rows. `cells` are those of `chosen_cells`, or some of them.
     """
-    planned = trials_by_cell(table, load, options, cells).values()
-    rounds = (trials[r] for r in range(runs_of(table, options)) for trials in planned)
+    return in_rounds(trials_by_cell(table, load, options, cells))
+
+
+def in_rounds(cells: Mapping[tuple[str, str], Sequence[Trial]]) -> list[Trial]:
+    """The trials of cells, every trial once: the first of each cell, then the second of each."""
+    rounds = chain.from_iterable(zip(*cells.values(), strict=True))
     return list({trial.id: trial for trial in rounds}.values())
 
 
@@ -49,9 +54,16 @@ def row_key(table: Table, row: DatasetRow) -> str:
     return f"{row.name}:{row.variant}" if twice else row.name
 
 
-def runs_of(table: Table, options: Options) -> int:
-    """How many repetitions are asked for."""
-    return table.protocol.runs if options.trials is None else options.trials
+def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
+    """The repetitions asked for, in their order: those named, or the first so many."""
+    if options.repetitions is not None:
+        return tuple(sorted(set(options.repetitions)))
+    return tuple(range(table.protocol.runs if options.trials is None else options.trials))
+
+
+def time_limit_of(table: Table, options: Options) -> float:
+    """Seconds a trial may take: those asked for, or the table's own limit."""
+    return table.protocol.time_limit if options.time_limit is None else options.time_limit
 
 
 def chosen_cells(table: Table, options: Options) -> list[Cell]:
@@ -140,12 +152,12 @@ def first_trial(
 def _trials(
     table: Table, row: DatasetRow, column: LearnerColumn, load: Load, options: Options
 ) -> tuple[Trial, ...]:
-    dataset, runs = load(row.name, row.variant), runs_of(table, options)
+    dataset, repetitions = load(row.name, row.variant), repetitions_of(table, options)
     _refuse_mismatch(table, row, column, dataset)
     first = first_trial(table, row, column, options, dataset.fingerprint)
     if first.order == "published":
-        published_orders(dataset, runs)
-    return tuple(replace(first, repetition=repetition) for repetition in range(runs))
+        published_orders(dataset, max(repetitions) + 1)
+    return tuple(replace(first, repetition=repetition) for repetition in repetitions)
 
 
 def _refuse_untaken(table: Table) -> None:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from okbench.papers.nouns import Table
 from okbench.trials.nouns import Outcome, Trial
 from okbench.trials.options import Options
-from okbench.trials.plan import chosen_cells, first_trial, row_key, runs_of
+from okbench.trials.plan import chosen_cells, first_trial, repetitions_of, row_key
 
 _ALL = Options()
 _kind = attrgetter(  # all of a trial but its rows' fingerprint and its repetition
@@ -32,17 +32,20 @@ def recall(
         kind = _kind(trial)
         latest[kind] = trial.fingerprint
         stored[kind, trial.fingerprint, trial.repetition] = trial.id
-    runs = runs_of(table, options)
+    repetitions = repetitions_of(table, options)
     return {
         (row_key(table, row), column.label): _ids(
-            first_trial(table, row, column, options, ""), latest, stored, runs
+            first_trial(table, row, column, options, ""), latest, stored, repetitions
         )
         for row, column in chosen_cells(table, options)
     }
 
 
 def _ids(
-    first: Trial, latest: Mapping[Hashable, str], stored: Mapping[Hashable, str], runs: int
+    first: Trial,
+    latest: Mapping[Hashable, str],
+    stored: Mapping[Hashable, str],
+    repetitions: Iterable[int],
 ) -> tuple[str, ...]:
     kind = _kind(first)
     rows = latest.get(kind)
@@ -51,5 +54,5 @@ def _ids(
     return tuple(
         stored.get((kind, rows, repetition))
         or replace(first, fingerprint=rows, repetition=repetition).id
-        for repetition in range(runs)
+        for repetition in repetitions
     )

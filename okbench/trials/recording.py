@@ -40,12 +40,12 @@ def chosen_trial(
     """The one trial of these names; the repetition counts from 0."""
     if repetition < 0:
         raise UsageError(f"trial: 0 or more, not {repetition}")
-    options = Options(datasets=datasets, learners=learners, trials=repetition + 1, seed=seed)
+    options = Options(datasets=datasets, learners=learners, repetitions=(repetition,), seed=seed)
     cells = trials_by_cell(table, load, options)
     if len(cells) > 1:
         known = ", ".join(f"{row} × {label}" for row, label in cells)
         raise UsageError(f"{table.name}: a record is of one trial, and this names several: {known}")
-    ((*_, trial),) = cells.values()
+    ((trial,),) = cells.values()
     return trial
 
 

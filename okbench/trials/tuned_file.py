@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import yaml
 from okbench.errors import ConfigError, StoreError
 from okbench.papers.nouns import Search, Table
 from okbench.papers.yamlfile import read_yaml
-from okbench.trials.tune import TIES, Choice
+from okbench.trials.tune import TIES, Choice, Try, spoken
 
 _TOLD = ("okbench", "numpy", "numba")
 _COST = {"mistake_rate": "mistakes a row", "accuracy": "mistakes a row"}
@@ -39,26 +40,31 @@ def write(
 def _record(
     table: Table, choices: Sequence[Choice], search: Search, environment: Mapping[str, Any]
 ) -> dict[str, Any]:
-    name = search.sweep.name
     cells: dict[str, Any] = {}
     tried: dict[str, Any] = {}
     for choice in choices:
-        if choice.value is None:
+        if not choice.values:
             continue
-        said = {"value": choice.value, "tuned": _reason(choice)}
-        cells.setdefault(choice.dataset, {})[choice.learner] = {name: said}
+        cells.setdefault(choice.dataset, {})[choice.learner] = {
+            name: {"value": value, "tuned": _reason(choice, name)}
+            for name, value in choice.values.items()
+        }
         tried.setdefault(choice.dataset, {})[choice.learner] = _tried(choice, table, search)
     return {
         "table": table.name,
         "search": {
-            "setting": name,
-            "values": list(search.sweep.values),
+            "ranges": {range_.name: list(range_.values) for range_ in search.ranges},
             "subset": search.subset,
+            **({"subsets": dict(search.subsets)} if search.subsets else {}),
             "at_least": search.at_least,
             "runs": search.runs,
+            **({"together": search.together} if math.isfinite(search.together) else {}),
             "criterion": _criterion(table),
             "ties": TIES,
-            "inferred": dict(search.reasons),
+            "inferred": {
+                **{range_.name: range_.reason for range_ in search.ranges if range_.reason},
+                **search.reasons,
+            },
         },
         "versions": {package: environment["packages"][package] for package in _TOLD},
         "cells": cells,
@@ -66,25 +72,40 @@ def _record(
     }
 
 
-def _reason(choice: Choice) -> str:
-    edge = "; at the edge of the range" if choice.at_edge else ""
-    counted = sum(each.cost is not None for each in choice.tries)
-    return f"best of {counted} of {len(choice.tries)} values on {choice.rows} rows{edge}"
+def _reason(choice: Choice, name: str) -> str:
+    (round_,) = [each for each in choice.rounds if name in each.names]
+    edge = "; at the edge of the range" if name in choice.at_edge else ""
+    counted = sum(each.cost is not None for each in round_.tries)
+    kind = "values" if len(round_.names) == 1 else f"combinations of {', '.join(round_.names)}"
+    return f"best of {counted} of {len(round_.tries)} {kind} on {choice.rows} rows{edge}"
 
 
 def _tried(choice: Choice, table: Table, search: Search) -> dict[str, Any]:
-    """All that was tried for a cell: a cost, or how the trials ended where they did not all end."""
+    """All that was tried for a cell: a cost, or how the trials ended where they did not all end.
+
+    Settings of one list were searched together, one list after the other.
+    """
+    alone = [round_.names for round_ in choice.rounds] == [choice.rounds[0].names[:1]]
     return {
         "learner": f"{choice.trial.learner}/{choice.trial.learner_version}",
         "rows": choice.rows,
         "row orders": search.runs,
         "of": choice.trial.fingerprint,
         "seed": choice.trial.seed,
+        **({} if alone else {"searched": [list(round_.names) for round_ in choice.rounds]}),
         _criterion(table): {
-            each.value: dict(each.endings) if each.cost is None else each.cost
+            _key(each, alone): dict(each.endings) if each.cost is None else each.cost
             for each in choice.tries
         },
     }
+
+
+def _key(tried: Try, alone: bool) -> float | str:
+    """The value of the only setting searched, or each value with its setting."""
+    if alone:
+        (value,) = tried.values.values()
+        return value
+    return spoken(tried.values)
 
 
 def _criterion(table: Table) -> str:

@@ -44,6 +44,22 @@ def test_report_says_how_many_trials_stand_behind_a_cell(okbench: Okbench, tiny:
     assert "(2/3)" in okbench("report", tiny).out
 
 
+def test_single_repetitions_are_run_and_printed_alone(okbench: Okbench, tiny: str) -> None:
+    said = okbench("run", tiny, "--repetition", "0,2", "--jobs", "1", "--learners", "RBP")
+    assert said.code == 0, said.err
+    assert "/3)" not in said.out
+    lines = Path("runs/tiny.jsonl").read_text(encoding="utf-8").splitlines()
+    outcomes = [json.loads(line)["outcome"] for line in lines if '"outcome"' in line]
+    assert [outcome["trial"]["repetition"] for outcome in outcomes] == [0, 2]
+    assert "(2/3)" in okbench("report", tiny).out
+
+
+def test_a_repetition_that_is_no_number_is_refused(okbench: Okbench, tiny: str) -> None:
+    said = okbench("run", tiny, "--repetition", "0;2")
+    assert said.code == 2
+    assert "write 0 or 0,7,19" in said.err
+
+
 def test_report_csv_has_a_row_for_each_cell(okbench: Okbench, tiny: str) -> None:
     okbench("run", tiny, "--jobs", "1")
     said = okbench("report", tiny, "--format", "csv")
@@ -75,6 +91,24 @@ def test_dry_run_estimates_from_earlier_outcomes(okbench: Okbench, tiny: str) ->
     said = okbench("run", tiny, "--dry-run", "--jobs", "1")
     assert "6 trials, 2 done, 4 to run" in said.out
     assert "from earlier outcomes" in said.out
+
+
+def test_a_tables_own_limit_is_told_kept_and_shown(okbench: Okbench, tiny: str) -> None:
+    okbench("run", tiny, "--jobs", "1", "--trials", "1")
+    text = Path(tiny).read_text(encoding="utf-8")
+    Path(tiny).write_text(text.replace("runs: 3", "runs: 3, time_limit: 1e-9s"), encoding="utf-8")
+    told = "over the limit of 1e-09 s: RBP × breast-cancer, 2 trials of about"
+    assert told in okbench("run", tiny, "--dry-run").out
+    said = okbench("run", tiny, "--jobs", "1")
+    assert said.code == 0
+    assert told in said.err
+    assert "(1/3, timeout 2)" in said.out
+    said = okbench("run", tiny, "--jobs", "1", "--results", "anew")
+    assert "over the limit" not in said.err
+    assert "over 1e-09 s: every trial outran the paper's own limit" in said.out
+    assert "timeout" not in said.out
+    said = okbench("run", tiny, "--jobs", "1", "--time-limit", "1h", "--retry", "timeout")
+    assert "(1/3" not in said.out
 
 
 def test_timing_marks_the_outcomes_as_measured_alone(okbench: Okbench, tiny: str) -> None:

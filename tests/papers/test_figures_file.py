@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from okbench.errors import ConfigError
-from okbench.papers.nouns import Figure, Point, Stated, Sweep
+from okbench.papers.nouns import Figure, Point, Stated
 from okbench.papers.tables import find, names
 
 SWEEP = """\
@@ -146,15 +146,6 @@ def test_curves_of_no_table_or_of_other_curves_are_refused(tmp_path: Path) -> No
     assert "no table 'table1' stands beside" in refusal(tmp_path, CURVES)
     put(tmp_path, CURVES.replace("table1", "figure2"), "ours/table1")
     assert "draws another table's trials itself" in refusal(tmp_path, CURVES)
-
-
-def test_every_learner_can_be_put_through_a_sweep(tmp_path: Path) -> None:
-    put(tmp_path, TABLE, "ours/table1")
-    grid = find("table1", tmp_path, sweep=Sweep("step", (2, 0.2)))
-    assert [column.label for column in grid.learners] == [
-        "RBP step=2", "RBP step=0.2", "FOGD step=2", "FOGD step=0.2",
-    ]  # fmt: skip
-    assert grid.settings["first", "FOGD step=2"]["step"].value == 2
 
 
 def test_stated_orders_are_read_as_powers_of_settings(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_the_recommended_ratios_are_the_settings_of_table7() -> None:
 def test_the_search_is_over_the_range_the_paper_gives(name: str) -> None:
     search = find(name).search
     assert search is not None
-    assert (search.sweep.name, search.sweep.source) == ("step", "printed")
-    assert search.sweep.values == (2, 0.2, 0.02, 0.002, 0.0002)  # section 7.2.1
+    (range_,) = search.ranges
+    assert (range_.name, range_.source) == ("step", "printed")
+    assert range_.values == (2, 0.2, 0.02, 0.002, 0.0002)  # section 7.2.1
     assert set(search.reasons) == {"subset", "at_least", "runs"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,16 @@ def test_numbers_are_found_in_the_words(
 
 
 @pytest.mark.parametrize(
+    ("written", "seconds"), [("2h", 7200.0), ("90s", 90.0), ("1.5m", 90.0), ("45", 45.0)]
+)
+def test_a_time_limit_is_read_with_its_unit(tmp_path: Path, written: str, seconds: float) -> None:
+    put(tmp_path, TABLE)
+    assert find("ours/table1", tmp_path).protocol.time_limit == math.inf
+    put(tmp_path, TABLE.replace("runs: 3", f"runs: 3, time_limit: {written}"))
+    assert find("ours/table1", tmp_path).protocol.time_limit == seconds
+
+
+@pytest.mark.parametrize(
     ("before", "after", "words"),
     [
         ("title: A table\n", "", "table1.yaml:1: 'title' is missing"),
@@ -143,6 +154,8 @@ def test_numbers_are_found_in_the_words(
         ("runs: 3", "runs: 0", "table1.yaml:3: 0 is too small"),
         ("kind: single-pass", "kind: singlepass", "Did you mean 'single-pass'?"),
         ("runs: 3", "runs: 3, block: 5", "table1.yaml:3: 'block'"),
+        ("runs: 3", "runs: 3, time_limit: 2w", "table1.yaml:3: a time such as 90s, 30m or 2h is"),
+        ("runs: 3", "runs: 3, time_limit: 0s", "table1.yaml:3: a time such as 90s, 30m or 2h is"),
         ("kind: single-pass", "kind: block-stream", "table1.yaml:3: 'block'"),
         ("  width: 8\n", "  width: 8\n  width: 9\n", "table1.yaml:6: 'width' is already given"),
         ("  width: 8\n", "\twidth: 8\n", "table1.yaml:5: "),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from okbench.errors import ConfigError
-from okbench.papers.nouns import Sweep
+from okbench.papers.nouns import Range
 from okbench.papers.tables import find, names
 
 TABLE = """\
@@ -49,10 +50,39 @@ def test_a_search_is_read_with_its_reasons(tmp_path: Path) -> None:
     put(tmp_path, TABLE)
     search = find("ours/table1", tmp_path).search
     assert search is not None
-    where = search.sweep.where
-    assert search.sweep == Sweep("step", (2, 0.2, 0.02), where=where)
+    where = search.ranges[0].where
+    assert search.ranges == (Range("step", (2, 0.2, 0.02), where=where),)
     assert (search.subset, search.at_least, search.runs) == (0.1, 50, 2)
     assert search.reasons == {"subset": "not told"}
+
+
+def test_several_settings_are_searched_each_with_its_own_source(tmp_path: Path) -> None:
+    more = """\
+  decay:
+    values: [0.25 / rows, 4 / rows]
+    except: [FOGD]
+    inferred: lost
+  together: 8
+  subset: {value: 0.1, datasets: {second: 0.01}, inferred: not told}
+"""
+    put(tmp_path, TABLE.replace("  subset: {value: 0.1, inferred: not told}\n", more))
+    search = find("ours/table1", tmp_path).search
+    assert search is not None
+    assert [range_.name for range_ in search.ranges] == ["step", "decay"]
+    decay = search.ranges[1]
+    assert (decay.values, decay.spared) == (("0.25 / rows", "4 / rows"), ("FOGD",))
+    assert (decay.source, decay.reason) == ("inferred", "lost")
+    assert (search.subset, search.subsets, search.together) == (0.1, {"second": 0.01}, 8)
+    assert search.reasons == {"subset": "not told"}
+
+
+def test_a_table_may_search_as_the_one_beside_it(tmp_path: Path) -> None:
+    put(tmp_path, TABLE)
+    alone = TABLE[: TABLE.index("tune:")]
+    put(tmp_path, alone + "tune: {of: table1, runs: 5}\n", "ours/table2")
+    first, second = (find(f"ours/table{n}", tmp_path).search for n in (1, 2))
+    assert first is not None
+    assert second == replace(first, runs=5)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +90,13 @@ def test_a_search_is_read_with_its_reasons(tmp_path: Path) -> None:
     [
         ("value: 0.1, inferred: not told", "value: 1.5", "at most 1"),
         ("  runs: 2\n", "", "'runs' is missing"),
-        ("  runs: 2\n", "  runs: 2\n  width: {values: [1, 2]}\n", "one setting is searched"),
+        ("  step: {values: [2, 0.2, 2e-2]}\n", "", "no setting is searched"),
+        ("[2, 0.2, 2e-2]", "[2]", "two values or more"),
+        ("[2, 0.2, 2e-2]", "[2, two]", "a number is expected"),
+        ("inferred: not told}", "datasets: {frist: 0.5}}", "Did you mean 'first'"),
+        ("inferred: not told}", "datasets: {first: 5}}", "at most 1"),
+        ("at_least: 50", "at_least: 50\n  of: table9", "no table 'table9' stands beside"),
+        ("at_least: 50", "at_least: 50\n  of: table1", "has no 'tune:' of its own"),
         ("at_least: 50", "at_least: 0", "must be 1 or more"),
     ],
 )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -80,6 +81,22 @@ def test_trials_that_did_not_end_well_are_counted_and_not_averaged() -> None:
     assert cell.statuses == {"timeout": 1, "failed": 1}
     assert cell.shortfall == "1/3, failed 1, timeout 1"
     assert not cell.complete
+
+
+def test_a_cell_of_which_every_trial_outran_the_tables_limit_says_so() -> None:
+    page = table()
+    page = replace(page, protocol=replace(page.protocol, time_limit=7200.0))
+    late = [outcome(r, 5, status="timeout", seconds=7200.0 + r) for r in range(3)]
+
+    def shortfall(*found: Outcome) -> str:
+        stored = {str(one.trial.repetition): one for one in found}
+        return cells(page, stored, {("rows", "A"): ["0", "1", "2"]})[0].shortfall
+
+    assert shortfall(*late) == "over 2 h"
+    assert shortfall(*late[:2]) == "timeout 2"
+    assert shortfall(outcome(0, 20), *late[1:]) == "1/3, timeout 2"
+    asked = replace(late[0], seconds=60.0)  # ended earlier, by a limit of a run's own
+    assert shortfall(asked, *late[1:]) == "timeout 3"
 
 
 def test_a_sum_that_is_no_number_counts_as_diverged() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from okbench.cli.run import run
 from okbench.errors import UsageError
 from okbench.reports.explain import describe_trial, explain
 from okbench.trials.options import Options
+from okbench.trials.store import Store
 
 TABLE = small_table({("one", "FOGD"): "15.0 ± 1.0"})
 
@@ -36,9 +38,23 @@ def test_the_trials_of_a_cell_are_listed(tmp_path: Path) -> None:
     assert next(line for line in lines if ids[1] in line).split()[2] == "missing"
 
 
-def test_the_command_that_repeats_is_told(tmp_path: Path) -> None:
-    command = "okbench run made/small --datasets one --learners FOGD --trials 1 --results again"
-    assert command in explained(tmp_path)
+def test_the_command_that_repeats_each_trial_is_told(tmp_path: Path) -> None:
+    of_cell = "  okbench run made/small --datasets one --learners FOGD --repetition"
+    told = [line for line in explained(tmp_path).splitlines() if "okbench run" in line]
+    assert told == [f"{of_cell} {r} --again --results again" for r in range(6)]
+
+
+def test_the_command_names_all_that_decides_a_trial(tmp_path: Path) -> None:
+    found = [replace(one, timed=one.trial.repetition == 1) for one in all_measured(TABLE)]
+    results_file(tmp_path / "made/small.jsonl", found)
+    named = ["my table.yaml", "--settings", "mine.yaml"]
+    page = explain(TABLE, "FOGD", "one", tmp_path, Options(repetitions=(1,)), named)
+    assert page.splitlines()[-1].strip() == (
+        "okbench run 'my table.yaml' --settings mine.yaml --datasets one --learners FOGD "
+        "--repetition 1 --timing --again --results again"
+    )
+    other = explain(TABLE, "FOGD", "one", tmp_path, Options(seed=3))
+    assert other.count("--seed 3 --again") == 6
 
 
 def test_names_are_known_in_any_case_and_corrected(tmp_path: Path) -> None:
@@ -80,3 +96,20 @@ def test_a_cell_is_explained_on_the_command_line(
     arguments = ["demo", "--trials", "1", "--explain", "Perceptron", "breast-cancer"]
     page = CliRunner().invoke(report, arguments).output
     assert page.startswith("Perceptron × breast-cancer of demo: 1 of 1 trials done")
+
+
+def test_the_command_told_repeats_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cell = ["--datasets", "breast-cancer", "--learners", "RBP"]
+    assert CliRunner().invoke(run, ["demo", *cell, "--trials", "3", "-j", "1"]).exit_code == 0
+    page = CliRunner().invoke(report, ["demo", "--trials", "3", "--explain", "RBP", cell[1]]).output
+    (command,) = [line for line in page.splitlines() if "--repetition 2" in line]
+    assert CliRunner().invoke(run, shlex.split(command)[2:]).exit_code == 0
+    before, (again,) = (
+        list(Store.of(Path(folder), "demo").outcomes().values()) for folder in ("runs", "again")
+    )
+    (same,) = [one for one in before if one.trial.id == again.trial.id]
+    assert same.trial.repetition == 2
+    assert (again.total, again.support) == (same.total, same.support)

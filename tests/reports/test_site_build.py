@@ -209,7 +209,10 @@ def test_a_trial_with_two_scores_is_told(tmp_path: Path) -> None:
     assert "Measured more than once, with different scores: 1 trials" in page.text
 
 
-def test_a_table_of_a_known_name_is_shown_as_configured(tmp_path: Path) -> None:
+def test_a_table_of_a_known_name_is_shown_as_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # away from the project's own baselines
     results_file(tmp_path / "runs/demo.jsonl", outcomes([100]))
     results_file(tmp_path / "runs/lsokl/table1.jsonl", outcomes([100]))
     built = build(tmp_path / "runs", tmp_path / "site")

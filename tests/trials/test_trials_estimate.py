@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trial_material import load, table
 
-from okbench.trials.estimate import dry_run
+from okbench.papers.nouns import Table
+from okbench.trials.estimate import Overlong, dry_run, guesses
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
 from okbench.trials.plan import plan
@@ -37,6 +40,54 @@ def test_a_dry_run_counts_estimates_and_names_missing_rows(tmp_path: Path) -> No
     held = [load("blobs", "600"), load("bumps", "1200")]
     rows = sum(data.X.nbytes + data.y.nbytes for data in held)
     assert summary.bytes == rows + 2 * 1000
+
+
+def test_a_dry_run_of_single_repetitions_counts_them_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path / "t.jsonl")
+    summary = dry_run(PAGE, load, missing, store, Options(repetitions=(1, 5, 9)))
+    assert (summary.total, summary.to_run) == (18, 18)
+
+
+def limited(limit: float, **more: Any) -> Table:
+    page = table({"A": "Linear", "B": "Drawn"}, ("blobs:600", "bumps:1200"), **more)
+    return replace(page, protocol=replace(page.protocol, time_limit=limit))
+
+
+def test_cells_expected_to_outrun_the_limit_are_named_and_count_no_more_than_it(
+    tmp_path: Path,
+) -> None:
+    page, store = limited(5.0), Store(tmp_path / "t.jsonl")
+    (first, *_) = plan(page, load, Options(datasets=("blobs",), learners=("A",)))
+    with store.writer({}, "m") as writer:
+        writer.add(Outcome(first, "done", rows=600, seconds=4.0))
+    summary = dry_run(page, load, lambda n, v: None, store, Options())
+    assert summary.time_limit == 5.0
+    assert summary.overlong == (Overlong("bumps", "A", 2, 8.0),)  # twice the rows
+    assert summary.seconds == 4 + 5 + 5
+    asked = dry_run(page, load, lambda n, v: None, store, Options(time_limit=3600))
+    assert (asked.time_limit, asked.overlong, asked.seconds) == (3600, (), 4 + 8 + 8)
+
+
+def test_a_trial_that_was_ended_tells_what_the_others_would_take(tmp_path: Path) -> None:
+    page, store = limited(5.0), Store(tmp_path / "t.jsonl")
+    (first, *_) = plan(page, load, Options(datasets=("blobs",), learners=("A",)))
+    with store.writer({}, "m") as writer:
+        writer.add(Outcome(first, "timeout", rows=300, seconds=5.0))
+    summary = dry_run(page, load, lambda n, v: None, store, Options(datasets=("blobs",)))
+    assert summary.overlong == (Overlong("blobs", "A", 1, 10.0),)
+
+
+def test_the_same_settings_are_the_better_guide(tmp_path: Path) -> None:
+    page = table({"few": "Drawn", "many": "Drawn"}, settings={("blobs", "many"): {"budget": 99}})
+    store = Store(tmp_path / "t.jsonl")
+    few, many = plan(page, load, Options(trials=1))
+    with store.writer({}, "m") as writer:
+        writer.add(Outcome(few, "done", rows=600, seconds=1.0))
+        writer.add(Outcome(many, "done", rows=600, seconds=7.0))
+    found = guesses(plan(page, load), store.outcomes().values(), load)
+    assert {found[trial.id].seconds for trial in plan(page, load, Options(learners=("few",)))} == {
+        1.0
+    }
 
 
 def test_nothing_measured_is_said_and_not_guessed(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from trial_material import load, table
@@ -65,6 +66,34 @@ def test_a_name_the_table_does_not_have_is_refused(options: Options, said: str) 
 
 def test_the_count_of_trials_can_be_asked_for() -> None:
     assert len(plan(table(TWO, runs=20), load, Options(trials=2))) == 4
+
+
+def test_single_repetitions_can_be_asked_for_and_are_those_of_the_whole() -> None:
+    page = table(TWO, runs=5)
+    asked = plan(page, load, Options(repetitions=(4, 1, 4)))
+    assert [t.repetition for t in asked] == [1, 1, 4, 4]
+    assert {t.id for t in asked} < {t.id for t in plan(page, load)}
+    assert plan(page, load, Options(repetitions=(7,)))[0].repetition == 7
+
+
+def test_a_published_order_that_is_not_there_is_refused_when_named() -> None:
+    page = table(TWO, ("ordered",), orders="published")
+    assert len(plan(page, load, Options(repetitions=(1,)))) == 2
+    with pytest.raises(UsageError, match="2 row orders were published"):
+        plan(page, load, Options(repetitions=(2,)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"repetitions": ()}, "name one or more"),
+        ({"repetitions": (3, -1)}, "0 or more, not -1"),
+        ({"repetitions": (0,), "trials": 2}, "exclude each other"),
+    ],
+)
+def test_repetitions_that_cannot_be_are_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Options(**wrong)
 
 
 def test_a_learner_is_not_planned_on_a_task_it_does_not_do() -> None:

@@ -14,8 +14,9 @@ from trial_material import load, table
 
 from okbench.cli.tune import tune as command
 from okbench.errors import ConfigError, OkbenchError, UsageError
-from okbench.papers.nouns import LearnerColumn, Point, Search, Setting, Source, Sweep, Table
+from okbench.papers.nouns import Range, Search, Setting, Source, Table
 from okbench.papers.tables import find
+from okbench.papers.yamlfile import read_yaml
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
 from okbench.trials.plan import plan
@@ -23,7 +24,7 @@ from okbench.trials.store import Store
 from okbench.trials.tune import APART, Part, Tuning, _tried, cells_to_tune, tune
 
 VALUES = (0.01, 0.1, 50.0)
-SEARCH = Search(Sweep("step", VALUES), subset=0.5, at_least=100, runs=2)
+SEARCH = Search((Range("step", VALUES),), subset=0.5, at_least=100, runs=2)
 
 
 def page(source: Source = "inferred", **more: Any) -> Table:
@@ -35,29 +36,17 @@ def page(source: Source = "inferred", **more: Any) -> Table:
     return replace(made, settings=settings, search=SEARCH)
 
 
-def grid_of(whole: Table, values: tuple[float, ...] = VALUES) -> Table:
-    columns = [
-        LearnerColumn(f"{c.label} step={v:g}", c.learner, point=Point(c.label, "step", v))
-        for c in whole.learners
-        for v in values
-    ]
-    settings = {
-        ("line", c.label): {"step": Setting(c.point.value, shared=True)} for c in columns if c.point
-    }
-    return replace(whole, learners=tuple(columns), settings=settings)
-
-
 def tuned(folder: Path, whole: Table | None = None, **options: Any) -> Tuning:
     whole = whole or page()
     store = Store(folder / "tune.jsonl")
     said = Options(**options)
-    return tune(whole, grid_of(whole), load, lambda n, v: None, store, said, lambda t: None)
+    return tune(whole, load, lambda n, v: None, store, said, lambda t: None)
 
 
 def test_the_value_of_least_cost_is_chosen_and_all_are_kept(tmp_path: Path) -> None:
     (choice,) = tuned(tmp_path).choices
-    costs = {each.value: each.cost for each in choice.tries}
-    assert (choice.dataset, choice.learner, choice.value) == ("line", "LMS", 0.1)
+    costs = {each.values["step"]: each.cost for each in choice.tries}
+    assert (choice.dataset, choice.learner, choice.values) == ("line", "LMS", {"step": 0.1})
     assert costs[0.1] is not None
     assert costs[0.01] is not None
     assert costs[0.1] < costs[0.01]
@@ -134,10 +123,10 @@ def test_a_value_counts_only_when_all_its_trials_are_done() -> None:
     trials = plan(page(), load, Options(learners=("LMS",)))
     done = Outcome(trials[0], "done", rows=10, total=5.0)
     late = Outcome(trials[1], "timeout", rows=10, total=0.0)
-    assert _tried(1, trials, {trials[0].id: done}).cost is None
-    both = _tried(1, trials, {trials[0].id: done, trials[1].id: late})
+    assert _tried({}, trials, {trials[0].id: done}).cost is None
+    both = _tried({}, trials, {trials[0].id: done, trials[1].id: late})
     assert (both.cost, both.endings) == (None, {"done": 1, "timeout": 1})
-    assert _tried(1, trials[:1], {trials[0].id: done}).cost == 0.5
+    assert _tried({}, trials[:1], {trials[0].id: done}).cost == 0.5
 
 
 def test_among_equals_the_largest_is_chosen(tmp_path: Path) -> None:
@@ -147,18 +136,16 @@ def test_among_equals_the_largest_is_chosen(tmp_path: Path) -> None:
         settings={("blobs", "P"): {"step": Setting(1.0, "inferred", "?")}},
         search=SEARCH,
     )
-    grid = grid_of(whole)
-    grid = replace(grid, settings={("blobs", label): s for (_, label), s in grid.settings.items()})
     store = Store(tmp_path / "tune.jsonl")
-    tuning = tune(whole, grid, load, lambda n, v: None, store, Options(), lambda t: None)
+    tuning = tune(whole, load, lambda n, v: None, store, Options(), lambda t: None)
     (choice,) = tuning.choices
     assert len({each.cost for each in choice.tries}) == 1
-    assert (choice.value, choice.at_edge) == (50.0, True)
+    assert (choice.values, choice.at_edge) == ({"step": 50.0}, ("step",))
 
 
 def test_when_no_value_is_done_nothing_is_chosen(tmp_path: Path) -> None:
     (choice,) = tuned(tmp_path, page(), time_limit=1e-9).choices
-    assert (choice.value, choice.at_edge) == (None, False)
+    assert (choice.values, choice.at_edge) == ({}, ())
 
 
 TABLE = """\
@@ -198,8 +185,6 @@ def test_choices_are_written_as_settings_that_the_table_reads(tmp_path: Path) ->
 
 
 def test_the_file_tells_all_that_was_tried_and_how(tmp_path: Path) -> None:
-    from okbench.papers.yamlfile import read_yaml
-
     (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
     asked(tmp_path, "--datasets", "spirals", "--trials", "1", "--subset", "0.02")
     record = read_yaml(tmp_path / "runs" / "small.tuned.yaml").plain()
@@ -248,3 +233,107 @@ def test_a_share_or_a_count_out_of_range_is_refused(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
     for words in (["--subset", "0"], ["--subset", "1.5"], ["--trials", "0"]):
         assert isinstance(asked(tmp_path, *words).exception, UsageError), words
+
+
+# --- several settings ---------------------------------------------------------------------------
+
+BOTH = """\
+title: Both
+protocol: {kind: single-pass, metric: mistake_rate, runs: 2}
+settings: {width: {value: 0.5, inferred: not known}, budget: 20}
+datasets: {spirals: {rows: 10000}}
+learners:
+  RBP:
+  FOGD: {step: {value: 0.3, inferred: not known}, components: 4 * budget}
+  BOGD: {step: {value: 0.1, found: in a file}, decay: {value: 1 / rows, inferred: not known}}
+tune:
+  width: {values: [0.125, 0.5], except: [BOGD]}
+  step: {values: [0.02, 0.2, 2]}
+  decay: {values: [1 / rows, 100 / rows]}
+  together: 6
+  subset: {value: 0.05, datasets: {spirals: 0.02}}
+  at_least: 80
+  runs: 1
+"""
+
+
+def both(folder: Path, changed: dict[str, str] | None = None, *words: str) -> tuple[Any, Any]:
+    """What the command said of the table above, and the file it wrote."""
+    text = BOTH
+    for was, now in (changed or {}).items():
+        assert was in text
+        text = text.replace(was, now)
+    (folder / "small.yaml").write_text(text, encoding="utf-8")
+    said = asked(folder, *words)
+    assert said.exit_code == 0, said.output
+    return said, read_yaml(folder / "runs" / "small.tuned.yaml").plain()
+
+
+def test_every_combination_of_what_a_learner_takes_is_tried(tmp_path: Path) -> None:
+    said, record = both(tmp_path)
+    tried = record["tried"]["spirals"]
+    assert len(tried["RBP"]["mistakes a row"]) == 2
+    assert len(tried["FOGD"]["mistakes a row"]) == 6
+    assert tried["FOGD"]["searched"] == [["width", "step"]]
+    assert (record["search"]["together"], record["search"]["subsets"]) == (6, {"spirals": 0.02})
+    assert (tried["FOGD"]["rows"], tried["RBP"]["rows"]) == (200, 200)
+    costs = tried["FOGD"]["mistakes a row"]
+    chosen = record["cells"]["spirals"]["FOGD"]
+    words = f"width {chosen['width']['value']:g}, step {chosen['step']['value']:g}"
+    assert costs[words] == min(costs.values())
+    assert chosen["step"]["tuned"].startswith("best of 6 of 6 combinations of width, step on 200")
+    assert f"FOGD  {words}" in said.stdout
+    after = find(str(tmp_path / "small.yaml"), tuned=tmp_path / "runs" / "small.tuned.yaml")
+    assert after.settings["spirals", "FOGD"]["step"].source == "tuned"
+    assert after.settings["spirals", "FOGD"]["components"].value == 80
+
+
+def test_a_setting_that_is_given_and_a_learner_that_is_spared_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    _, record = both(tmp_path)
+    assert set(record["cells"]["spirals"]["BOGD"]) == {"decay"}
+    decay = record["cells"]["spirals"]["BOGD"]["decay"]["value"]
+    assert decay in (1 / 10000, 100 / 10000)  # of all rows, whatever is searched on
+    _, record = both(tmp_path, None, "--datasets", "spirals", "--learners", "BOGD")
+    assert set(record["cells"]["spirals"]["BOGD"]) == {"step", "decay"}
+
+
+def test_above_the_stated_size_one_setting_is_searched_after_the_other(tmp_path: Path) -> None:
+    _, record = both(tmp_path, {"together: 6": "together: 5"}, "--learners", "FOGD")
+    told = record["tried"]["spirals"]["FOGD"]
+    assert told["searched"] == [["width"], ["step"]]
+    costs = told["mistakes a row"]
+    assert len(costs) == 2 + 3
+    widths = {words: cost for words, cost in costs.items() if "step" not in words}
+    best = min(widths.values())
+    (kept,) = (words for words, cost in widths.items() if cost == best)
+    assert all(words.startswith(kept) for words in costs.keys() - widths.keys())
+    step = record["cells"]["spirals"]["FOGD"]["step"]
+    assert step["tuned"].startswith("best of 3 of 3 values on 200 rows")
+
+
+def test_what_is_reckoned_from_a_setting_follows_it(tmp_path: Path) -> None:
+    changed = {
+        "step: {values: [0.02, 0.2, 2]}": "budget: {values: [5, 10]}",
+        "  RBP:\n": "  NOGD: {rank: 0.4 * budget}\n",
+    }
+    both(tmp_path, changed, "--datasets", "spirals", "--learners", "NOGD")
+    outcomes = Store(tmp_path / "runs" / "small.tune.jsonl").outcomes().values()
+    tried = [dict(outcome.trial.settings) for outcome in outcomes]
+    assert {(each["budget"], each["rank"]) for each in tried} == {(5, 2), (10, 4)}
+
+
+def test_a_share_asked_for_holds_for_every_dataset(tmp_path: Path) -> None:
+    _, record = both(tmp_path, None, "--subset", "0.01", "--learners", "RBP")
+    assert record["tried"]["spirals"]["RBP"]["rows"] == 100
+    assert "subsets" not in record["search"]
+
+
+def test_a_search_in_several_rounds_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    changed = {"together: 6": "together: 5"}
+    _, first = both(tmp_path, changed)
+    lines = (tmp_path / "runs" / "small.tune.jsonl").read_bytes()
+    _, again = both(tmp_path, changed)
+    assert again == first
+    assert (tmp_path / "runs" / "small.tune.jsonl").read_bytes() == lines

@@ -1,0 +1,27 @@
+"""Amounts with a unit, as people write and read them: 2G, 30m, 2 h."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+TIMES = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def amount(text: str, units: Mapping[str, int]) -> float | None:
+    """The amount a text gives in the smallest unit; None when it is no amount above zero."""
+    written = text.strip().lower()
+    unit = written[-1:] if written[-1:] in units else ""
+    try:
+        found = float(written.removesuffix(unit)) * units.get(unit, 1)
+    except ValueError:
+        return None
+    return found if 0 < found < math.inf else None
+
+
+def spoken_time(seconds: float) -> str:
+    """Seconds in the unit a person would choose."""
+    if seconds < 90:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.3g} h"
