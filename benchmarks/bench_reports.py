@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.clock import peak_megabytes
 from okbench.learners.registry import find
 from okbench.papers.nouns import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
 from okbench.trials.lines import outcome_record, to_bytes
@@ -120,7 +120,7 @@ def _worker(work: str, results: str, runs: str) -> None:
     begun = time.process_time()
     WORK[work](Path(results), table)
     seconds = time.process_time() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_megabytes()
     print(json.dumps([seconds, peak]))
 
 

@@ -6,7 +6,6 @@ Done by a process of its own, imports included, whose CPU seconds and peak memor
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import time
 from pathlib import Path
 
 from benchmarks.bench_reports import MEGABYTES, large_table, write_outcomes
+from benchmarks.clock import peak_megabytes
 
 WITHIN = 10.0
 
@@ -36,7 +36,7 @@ def _worker(folder: str, runs: str) -> None:
 
     site = build(Path(folder) / "runs", Path(folder) / "site", [large_table(int(runs))])
     seconds = time.process_time() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_megabytes()
     print(json.dumps([seconds, peak, site.bytes / 1e6]))
 
 

@@ -50,3 +50,10 @@ def machine() -> str:
         f"{platform.python_version()}, NumPy {np.__version__} (BLAS {', '.join(blas)} thread), "
         f"Numba {numba.__version__}"
     )
+
+
+def peak_megabytes() -> float:
+    """The most memory this program has held. The system's other figure, of `getrusage`, counts what
+    the process that started it held before."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from okbench.papers.nouns import PrintedCell
 from okbench.reports.cells import Cell
 from okbench.reports.report import Report
+from tests.shared import SHARED
 
 PAPERS = ("bkm", "ik", "lsokl", "raker", "rrf")
-_FOLDER = Path(os.environ.get("OKBENCH_SHARED", Path(__file__).parents[3] / "shared")) / "papers"
 
 
 def transcribed(paper: str) -> dict[str, Any]:
-    """A transcribed paper; a test that needs it is skipped, or fails in CI, when it is not here."""
-    path = _FOLDER / f"{paper}.yaml"
-    if not path.is_file():
-        told = f"claims of {paper} not checked: ../shared is not here"
-        if os.environ.get("CI") == "true":
-            pytest.fail(told)
-        pytest.skip(told)
-    return _read(path)
+    """A transcribed paper."""
+    return _read(SHARED / "papers" / f"{paper}.yaml")
 
 
 @cache

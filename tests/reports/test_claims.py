@@ -38,12 +38,14 @@ def test_every_claim_of_the_papers_is_written_down() -> None:
     assert sum(len(claims_of(paper)) for paper in PAPERS) == 71
 
 
+@pytest.mark.shared("the claims of the papers")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_claims_are_those_transcribed(paper: str) -> None:
     told = [claim["id"] for claim in transcribed(paper)["claims"]]
     assert [claim.id for claim in claims_of(paper)] == told
 
 
+@pytest.mark.shared("the claims of the papers")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_on_the_printed_tables_claims_stand_as_their_reader_found(paper: str) -> None:
     found = {claim["id"]: claim["as_printed"] for claim in transcribed(paper)["claims"]}
