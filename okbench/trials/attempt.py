@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from okbench.datasets.nouns import Dataset
-from okbench.errors import OkbenchError
-from okbench.learners.contract import Problem
+from okbench.errors import OkbenchError, UsageError
+from okbench.learners.contract import Learns, Problem
 from okbench.learners.registry import find, settings_of
 from okbench.trials.nouns import Outcome, Trial
 from okbench.trials.plan import Load
@@ -59,6 +59,8 @@ def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
     settings = dict(trial.settings)
     seeded = [name for name in SEED_NAMES if name in settings_of(cls) and name not in settings]
     learner = cls(**settings, **dict.fromkeys(seeded, seed_number(trial)))
+    if not isinstance(learner, Learns):
+        raise UsageError(f"{trial.learner} is no learner: it needs the methods learn and predict")
     if hasattr(learner, "begin"):
         rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
         problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)

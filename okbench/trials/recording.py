@@ -114,11 +114,6 @@ def write_record(run: Replayed, note: str) -> None:
         raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def inline(name: str, numbers: NDArray[Any]) -> Any:
-    """Stands for an array by its numbers, in the record itself."""
-    return numbers.tolist()
-
-
 def spelled(run: Replayed, note: str, place: Place) -> str:
     """A run as the JSON text of a record that expects just that run."""
     if len(run.normals) > 1:

@@ -142,6 +142,22 @@ def test_a_learner_that_fails_is_told_and_the_others_are_printed(
     assert "Traceback" not in said.err
 
 
+def test_a_class_without_the_two_verbs_is_told_what_it_lacks(
+    okbench: Okbench, tmp_path: Path
+) -> None:
+    (tmp_path / "half_learner.py").write_text(
+        "class Half:\n    def predict(self, X):\n        return None\n", encoding="utf-8"
+    )
+    (tmp_path / "half.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "learners: {Half: {learner: 'half_learner:Half'}}\ndatasets: {breast-cancer: {}}\n",
+        encoding="utf-8",
+    )
+    said = okbench("run", "half.yaml", "--jobs", "1")
+    assert said.code == 1
+    assert "it needs the methods learn and predict" in said.err
+
+
 def test_only_the_rows_and_columns_asked_for_are_printed(okbench: Okbench, tiny: str) -> None:
     okbench("run", tiny, "--jobs", "1")
     said = okbench("report", tiny, "--learners", "FOGD")

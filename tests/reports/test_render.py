@@ -218,7 +218,8 @@ def test_latex_escapes_every_sign_that_means_something() -> None:
 def test_every_format_can_be_written_in_any_encoding(
     beside_paper: Report, form: str, encoding: str | None
 ) -> None:
-    render(beside_paper, form, encoding).encode(encoding or "utf-8")
+    page, written = render(beside_paper, form, encoding), encoding or "utf-8"
+    assert page.encode(written).decode(written) == page
 
 
 def test_ascii_stand_ins_keep_columns_aligned(beside_paper: Report) -> None:

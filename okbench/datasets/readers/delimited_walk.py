@@ -35,8 +35,7 @@ def walk_delimited(
     place, rows, n_left = 0, 0, 0
     while at < end:
         line_start = at
-        while _is_blank(text[at], delimiter):
-            at += 1
+        at = _past_blanks(text, at, delimiter)
         if text[at] == _LINE or text[at] == comment:
             while text[at] != _LINE:
                 at += 1
@@ -44,8 +43,7 @@ def walk_delimited(
             continue
         column = 0
         while True:
-            while _is_blank(text[at], delimiter):
-                at += 1
+            at = _past_blanks(text, at, delimiter)
             if column == n_columns:
                 if delimiter < 0 and text[at] == _LINE:
                     break
@@ -53,12 +51,10 @@ def walk_delimited(
             start = at
             at, digits, n_digits, fraction, negative = scan_digits(text, start)
             stop = at
-            while _is_blank(text[at], delimiter):
-                at += 1
+            at = _past_blanks(text, at, delimiter)
             short = 0 < n_digits <= 18 and digits < 1 << 53 and kinds[column] == NUMBER
             if short and _ends_field(text, stop, at, delimiter):
-                number = np.float64(digits)
-                number = number / scratch.tens[fraction] if fraction else number
+                number = np.float64(digits) / scratch.tens[fraction]
                 values[place] = -number if negative else number
                 place += 1
             else:
@@ -103,9 +99,7 @@ def _slow_field(
         if delimiter < 0 and _is_blank(text[stop], delimiter):
             break
         stop += 1
-    at = stop
-    while _is_blank(text[at], delimiter):
-        at += 1
+    at = _past_blanks(text, stop, delimiter)
     while stop > start and _is_blank(text[stop - 1], delimiter):
         stop -= 1
     if wanted == NUMBER:
@@ -118,6 +112,14 @@ def _slow_field(
 @compiled()
 def _is_blank(code: int, delimiter: int) -> bool:
     return (code == _BLANK or code == _RETURN or code == _TAB) and code != delimiter  # noqa: SIM109
+
+
+@compiled()
+def _past_blanks(text: NDArray[np.uint8], at: int, delimiter: int) -> int:
+    """The first place from `at` on that is not blank; a line end never is."""
+    while _is_blank(text[at], delimiter):
+        at += 1
+    return at
 
 
 @compiled()
