@@ -37,9 +37,7 @@ def walk_delimited(
         line_start = at
         at = _past_blanks(text, at, delimiter)
         if text[at] == _LINE or text[at] == comment:
-            while text[at] != _LINE:
-                at += 1
-            at += 1
+            at = _next_line(text, at)
             continue
         column = 0
         while True:
@@ -112,6 +110,13 @@ def _slow_field(
 @compiled()
 def _is_blank(code: int, delimiter: int) -> bool:
     return (code == _BLANK or code == _RETURN or code == _TAB) and code != delimiter  # noqa: SIM109
+
+
+@compiled()
+def _next_line(text: NDArray[np.uint8], at: int) -> int:
+    while text[at] != _LINE:
+        at += 1
+    return at + 1
 
 
 @compiled()
