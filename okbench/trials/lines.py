@@ -1,7 +1,8 @@
 """An outcome as a line of JSON, and back, with nothing lost.
 
 JSON has no word for numbers that are not finite: they are written as the texts "Infinity",
-"-Infinity" and "NaN". Settings keep the difference between 8 and 8.0.
+"-Infinity" and "NaN". Settings keep the difference between 8 and 8.0, and one that is such a text
+itself has a backslash before it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def to_bytes(record: Mapping[str, Any]) -> bytes:
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain values, its trial's id first."""
     record = {"id": outcome.trial.id, **asdict(outcome)}
-    record["trial"]["settings"] = dict(outcome.trial.settings)
+    record["trial"]["settings"] = {name: _marked(value) for name, value in outcome.trial.settings}
     return record
 
 
@@ -46,7 +47,7 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     _refuse_unknown(record, _OUTCOME_KEYS)
     _refuse_unknown(record["trial"], _TRIAL_KEYS)
     settings = record["trial"]["settings"].items()
-    trial = Trial(**{**record["trial"], "settings": tuple([(k, _number(v)) for k, v in settings])})
+    trial = Trial(**{**record["trial"], "settings": tuple([(k, _setting(v)) for k, v in settings])})
     given = dict(record)
     if trial.id != given.pop("id"):
         raise ValueError(f"the id {record['id']} is not that of its trial")
@@ -69,6 +70,17 @@ def _point(point: list[Any]) -> tuple[Any, ...]:
 
 def _number(value: Any) -> Any:
     return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def _marked(setting: Any) -> Any:
+    is_word = isinstance(setting, str) and setting.lstrip("\\") in _NOT_FINITE
+    return f"\\{setting}" if is_word else setting
+
+
+def _setting(written: Any) -> Any:
+    if isinstance(written, str) and written.startswith("\\"):
+        return written[1:] if written.lstrip("\\") in _NOT_FINITE else written
+    return _number(written)
 
 
 def _finite(value: Any) -> Any:

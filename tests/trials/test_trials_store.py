@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from trial_material import trial
 
@@ -71,6 +71,7 @@ SETTINGS = st.dictionaries(
 
 
 @given(SETTINGS, NUMBERS, st.text(max_size=20))
+@example({"a": "NaN", "b": "\\NaN", "c": math.nan, "d": "\\", "e": "-Infinity"}, 1.0, "")
 def test_any_outcome_survives_strict_json(
     settings: dict[str, Any], total: float, reason: str
 ) -> None:
