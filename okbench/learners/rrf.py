@@ -8,7 +8,7 @@ import numpy as np
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rrf import Model, Rates, learn_rows, score_rows
+from okbench.learners.compiled.rrf import Model, Rates, walk
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import BLOCK
 from okbench.learners.named_losses import check_loss, chosen_loss
@@ -96,25 +96,24 @@ class RRF(OnlineLearner):
             scales=np.exp(log_scales),
             weights=weights,
             features=aligned(2, lanes),
-            slopes=aligned(1, lanes),
-            moved=aligned(n_features + 3),
+            angles=aligned(1, lanes),
+            rises=aligned(n_features),
         )
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            part = block[rows]
-            self.updates += learn_rows(
-                part.values, part.columns, part.starts, targets[rows], self._model, self._rates,
-                scores[rows],
-            )  # fmt: skip
+            self.updates += self._walk(block[rows], targets[rows], True, scores[rows])
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            part = block[rows]
-            score_rows(part.values, part.columns, part.starts, self._model, scores[rows])
+            self._walk(block[rows], np.empty(0), False, scores[rows])
         return scores
+
+    def _walk(self, rows: Block, targets: FloatArray, learns: bool, scores: FloatArray) -> int:
+        entries = rows.values, rows.columns, rows.starts
+        return walk(entries, targets, learns, self._model, self._rates, scores)

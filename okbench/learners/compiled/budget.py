@@ -25,6 +25,7 @@ from okbench.learners.compiled.lanes import (
     set_lane,
 )
 from okbench.learners.compiled.losses import NOT_POSITIVE, SIGN, step
+from okbench.learners.compiled.sweeps import put_last
 from okbench.learners.contract import FloatArray
 
 # What happens when a row must join and the budget is full.
@@ -150,11 +151,8 @@ def fill(supports: Supports, slot: int, rows: Entries, i: int, position: int) ->
 @inlined
 def leave(supports: Supports, size: int, place: int) -> None:
     """Free the slot of the support that is `place` joins younger than the oldest."""
-    order = supports.order
-    slot = order[place]
-    for later in range(place + 1, size):
-        order[later - 1] = order[later]
-    order[size - 1] = slot
+    slot = supports.order[place]
+    put_last(supports.order, place, size)
     clear_lane(supports.lanes, slot, supports.entries, slot)
     for column in range(len(supports.coefficients)):
         supports.coefficients[column, slot] = 0.0
