@@ -10,7 +10,15 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from benchmarks import bench_learners, bench_readers, bench_reports, bench_site, growth, limits
+from benchmarks import (
+    bench_learners,
+    bench_memory,
+    bench_readers,
+    bench_reports,
+    bench_site,
+    growth,
+    limits,
+)
 from benchmarks.bench_learners import TARGETS, Speed
 from benchmarks.clock import machine
 from benchmarks.growth import Growth
@@ -29,6 +37,7 @@ def main() -> None:
         print(_speed_table([speed for speed in speeds if speed.dataset == name]), "\n")
     growths = growth.measure(rounds, asked.quick)
     print(_growth_table(growths), "\n")
+    bench_memory.main(asked.quick)
     bench_reports.main(asked.quick)
     bench_site.main(asked.quick)
     mirror = SHARED / "data"

@@ -12,7 +12,7 @@ from okbench.jit import compiled
 from okbench.learners.compiled.elementary import exp_sweep, sincos_sweep
 from okbench.learners.compiled.lanes import REASSOCIATED, aligned
 
-_L1, _L2 = 32 * 1024, 512 * 1024  # bytes that surely fit in a core's caches
+L1, L2 = 32 * 1024, 512 * 1024  # bytes that surely fit in a core's caches
 _WORK = 4_000_000  # elements a measurement handles
 
 
@@ -37,7 +37,7 @@ def measure(rounds: int) -> Limits:
     angles = aligned(1024)
     angles[:] = np.random.default_rng(0).uniform(-30, 0, len(angles))
     sines, cosines, values = angles.copy(), angles.copy(), np.full(1024, -0.1)
-    near, far = aligned(_L1 // 8), aligned(_L2 // 8)
+    near, far = aligned(L1 // 8), aligned(L2 // 8)
     times = medians(
         {
             "exp": lambda: _exp_again(values, _WORK // 1024),
