@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from okbench.learners.contract import Draws, Problem
+import numpy as np
+
+from okbench.learners.contract import Draws, FloatArray, Problem, Rows
+from okbench.learners.gaps import fourier_gaps
 from okbench.learners.linear import LinearOnMap
 from okbench.learners.maps import FourierMap
 from okbench.learners.registry import learner
@@ -25,8 +28,15 @@ class FOGD(LinearOnMap):
         self.step = step
         self.epsilon = epsilon
 
+    map: FourierMap
+
     def feature_map(self, problem: Problem, draws: Draws) -> FourierMap:
         return FourierMap(draws.normals(problem.n_features, self.components) / self.width)
+
+    def kernel_gaps(self, X: Rows) -> FloatArray:
+        """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""
+        scales = np.full(self._begun().n_features, 1.0 / self.width)
+        return fourier_gaps(self.map, scales, X)
 
     def check_settings(self) -> None:
         super().check_settings()

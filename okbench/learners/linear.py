@@ -93,7 +93,7 @@ def learn_on(
             float(epsilon),
             float(step),
         )
-        for first, projected in _stretches(feature_map, block)
+        for first, projected in stretches(feature_map, block)
     )
 
 
@@ -101,11 +101,11 @@ def score_on(
     feature_map: FeatureMap, weights: FloatArray, block: Block, scores: FloatArray
 ) -> None:
     """Fill in the scores of rows; nothing is learned."""
-    for first, projected in _stretches(feature_map, block):
+    for first, projected in stretches(feature_map, block):
         score_rows(feature_map.finish, projected, first, weights, scores)
 
 
-def _stretches(feature_map: FeatureMap, block: Block) -> Iterator[tuple[int, FloatArray]]:
+def stretches(feature_map: FeatureMap, block: Block) -> Iterator[tuple[int, FloatArray]]:
     """Projected rows, a stretch at a time: its first row's number, and an array soon reused."""
     rows = min(len(block), STRETCH_ROWS, 1 + STRETCH_BYTES // (8 * feature_map.width))
     room = aligned(rows, feature_map.width)

@@ -9,8 +9,10 @@ import numpy as np
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.rrf import Model, Rates, walk
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.contract import FloatArray, Problem, Rows
+from okbench.learners.gaps import fourier_gaps
 from okbench.learners.kernel import BLOCK
+from okbench.learners.maps import FourierMap
 from okbench.learners.named_losses import check_loss, chosen_loss
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
@@ -57,6 +59,14 @@ class RRF(OnlineLearner):
         """Weights of the cosines, then of the sines: columns × 2 components."""
         held = self._model.weights[:, : self.components]
         return held.reshape(len(held) // 2, -1)
+
+    def kernel_gaps(self, X: Rows) -> FloatArray:
+        """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each; with
+        the scales as learned so far."""
+        self._begun()
+        scales = self._model.scales
+        frequencies = scales[:, np.newaxis] * self._model.noise[:, : self.components]
+        return fourier_gaps(FourierMap(frequencies), scales, X)
 
     @property
     def nbytes(self) -> int:

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ProtocolKind = Literal["single-pass", "train-test", "block-stream"]
-Metric = Literal["mistake_rate", "accuracy", "mean_squared_loss", "rmse"]
+ProtocolKind = Literal["single-pass", "train-test", "block-stream", "approximation"]
+Metric = Literal["mistake_rate", "accuracy", "mean_squared_loss", "rmse", "exceedance"]
 Source = Literal["printed", "found", "inferred", "tuned"]
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
 Value = bool | int | float | str
 Kind = Literal["table", "curves", "sweep", "complexity"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
+Bound = Literal["lemma-1"]
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,16 @@ class Point:
 
 @dataclass(frozen=True)
 class LearnerColumn:
-    """A learner under the name a table gives it. `learner` is a registry name or `module:Class`."""
+    """A learner under the name a table gives it. `learner` is a registry name or `module:Class`.
+
+    `tolerance` is how far its kernel may be from the exact one, where a table measures that.
+    """
 
     label: str
     learner: str
     where: str = ""
     point: Point | None = None
+    tolerance: float = 0.0
 
     @property
     def line(self) -> str:
@@ -111,10 +116,14 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure draws: each quantity in panels of its own, with a line a learner or dataset."""
+    """What a figure draws: each quantity in panels of its own, with a line a learner or dataset.
+
+    `bound` is one that the paper proves of the metric, drawn beside every line.
+    """
 
     quantities: tuple[Quantity, ...]
     lines: Lines = "learners"
+    bound: Bound | None = None
 
 
 @dataclass(frozen=True)

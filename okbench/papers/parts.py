@@ -8,6 +8,7 @@ from typing import cast, get_args
 
 from okbench.errors import did_you_mean
 from okbench.papers.nouns import (
+    Bound,
     DatasetRow,
     Figure,
     LearnerColumn,
@@ -28,6 +29,7 @@ from okbench.papers.yamlfile import Node
 CellKey = tuple[str, str]
 _ROW_KEYS = {"variant", "rows", "orders"}
 _COLUMN_KEYS = {"learner", "sweep"}
+_FARTHEST = 2.0  # an approximate kernel is from -1 to 1, an exact one above 0 and up to 1
 
 
 def read_protocol(node: Node) -> Protocol:
@@ -37,9 +39,12 @@ def read_protocol(node: Node) -> Protocol:
     kind = cast(ProtocolKind, fields["kind"].choice(get_args(ProtocolKind)))
     if (kind == "block-stream") != ("block" in fields):
         raise node.error("'block' (rows at a time) goes with kind: block-stream, and only with it")
+    metric = cast(Metric, fields["metric"].choice(get_args(Metric)))
+    if (kind == "approximation") != (metric == "exceedance"):
+        raise fields["metric"].error("exceedance goes with kind: approximation, and only with it")
     return Protocol(
         kind,
-        metric=cast(Metric, fields["metric"].choice(get_args(Metric))),
+        metric=metric,
         runs=fields["runs"].integer(at_least=1),
         orders=_orders(fields.get("orders")) or "seeded",
         block=fields["block"].integer(at_least=1) if "block" in fields else 0,
@@ -62,26 +67,37 @@ def read_dataset(name: str, node: Node) -> tuple[DatasetRow, dict[str, Setting]]
 
 
 def read_learner(
-    label: str, node: Node
+    label: str, node: Node, kind: ProtocolKind
 ) -> tuple[LearnerColumn, dict[str, Setting], tuple[Sweep, ...]]:
-    """A column, what it sets, and what it is swept over."""
+    """A column, what it sets, and what it is swept over. `tolerance` is the column's own where
+    kernels are measured, and elsewhere a setting like any other."""
     fields = _optional_items(node)
-    column = LearnerColumn(label, text_of(fields, "learner") or label, node.where)
-    settings = [(key, value) for key, value in fields.items() if key not in _COLUMN_KEYS]
+    name, tolerance, reserved = text_of(fields, "learner") or label, 0.0, _COLUMN_KEYS
+    if kind == "approximation":
+        tolerance, reserved = _tolerance(node, fields.get("tolerance")), {*reserved, "tolerance"}
+    column = LearnerColumn(label, name, node.where, tolerance=tolerance)
+    settings = [(key, value) for key, value in fields.items() if key not in reserved]
     return column, read_layer(settings), read_sweeps(fields.get("sweep"))
 
 
-def read_figure(node: Node | None) -> Figure | None:
-    """What is drawn: `draw: {quantities: [metric, seconds], lines: datasets}`."""
+def read_figure(node: Node | None, protocol: Protocol, swept: Collection[str]) -> Figure | None:
+    """What is drawn: `draw: {quantities: [metric, seconds], lines: datasets, bound: lemma-1}`.
+
+    `swept` are the names that columns are swept over, an empty one for a column that is not.
+    """
     if node is None:
         return None
-    fields = node.fields({"quantities", "lines"}, required=["quantities"])
+    fields = node.fields({"quantities", "lines", "bound"}, required=["quantities"])
     known = get_args(Quantity)
     quantities = [element.choice(known) for element in fields["quantities"].elements()]
     if not quantities:
         raise fields["quantities"].error(f"a figure draws something: {', '.join(known)}")
     lines = fields["lines"].choice(get_args(Lines)) if "lines" in fields else "learners"
-    return Figure(cast(tuple[Quantity, ...], tuple(quantities)), cast(Lines, lines))
+    return Figure(
+        cast(tuple[Quantity, ...], tuple(quantities)),
+        cast(Lines, lines),
+        _bound(fields["bound"], protocol, swept) if "bound" in fields else None,
+    )
 
 
 def text_of(fields: Mapping[str, Node], key: str) -> str:
@@ -136,6 +152,25 @@ class Keys:
 
 def _orders(node: Node | None) -> Orders | None:
     return None if node is None else cast(Orders, node.choice(get_args(Orders)))
+
+
+def _tolerance(column: Node, node: Node | None) -> float:
+    if node is None:
+        raise column.error("how far may its kernel be from the exact one? add 'tolerance: 0.1'")
+    value = float(node.number())
+    if not 0.0 < value < _FARTHEST:
+        raise node.error(
+            f"a tolerance is above 0 and below {_FARTHEST:g}, for no two kernels are further apart;"
+            f" not {value:g}"
+        )
+    return value
+
+
+def _bound(node: Node, protocol: Protocol, swept: Collection[str]) -> Bound:
+    bound = cast(Bound, node.choice(get_args(Bound)))
+    if protocol.kind != "approximation" or set(swept) != {"components"}:
+        raise node.error(f"{bound} goes with kind: approximation and a sweep of components alone")
+    return bound
 
 
 def _time(node: Node) -> float:

@@ -4,8 +4,8 @@
     paper: lsokl                    # empty for a table of our own
     short: table5                   # a name that means this table alone (optional)
     protocol:
-      kind: single-pass             # single-pass, train-test, block-stream
-      metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse
+      kind: single-pass             # single-pass, train-test, block-stream, approximation
+      metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse, exceedance
       runs: 20
       orders: seeded                # or published; a dataset may say otherwise
       block: 1000                   # block-stream only
@@ -39,6 +39,14 @@ sweeps with those `stated`; or `curves`, a figure of the trials of another table
     kind: curves
     of: table7
     draw: {quantities: [metric]}    # metric, seconds
+
+With the protocol `approximation` and its metric `exceedance`, nothing is predicted: measured is the
+share of pairs of rows whose kernel is `tolerance` or further from the exact one, and every learner
+says how far that is. Over a sweep of components, `draw` may add what Nguyen et al. prove of it:
+
+    draw: {quantities: [metric], bound: lemma-1}
+    learners:
+      near: {learner: RRF, tolerance: 0.1}
 
 How settings are searched for, and how they are put in place, is told in `search`.
 """
@@ -116,7 +124,7 @@ def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
             title=fields["title"].text(),
             kind="curves",
             of=drawn.name,
-            figure=read_figure(fields["draw"]),
+            figure=read_figure(fields["draw"], drawn.protocol, swept=()),
             search=None,
             where=root.where,
         )
@@ -133,9 +141,11 @@ class _Page:
 
     def table(self, name: str, tuned: Path | None) -> Table:
         fields = self.fields
-        kind = _kind(fields)
+        kind, protocol = _kind(fields), read_protocol(fields["protocol"])
         datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
-        learners = {key: read_learner(key, node) for key, node in fields["learners"].items()}
+        learners = {
+            key: read_learner(key, node, protocol.kind) for key, node in fields["learners"].items()
+        }
         keys = Keys(datasets, learners)
         shared = read_sweeps(fields.get("sweep"))
         columns: list[Column] = [
@@ -143,14 +153,15 @@ class _Page:
             for column, of_learner, own in learners.values()
             for swept_column, swept in columns_of(column, own or shared)
         ]
-        if kind in ("sweep", "complexity") and not any(column.point for column, _, _ in columns):
+        swept = {column.point.name if column.point else "" for column, _, _ in columns}
+        if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
         said = self._said_of_cells(keys, name, tuned)
         return Table(
             name=name,
             title=fields["title"].text(),
             paper=text_of(fields, "paper"),
-            protocol=read_protocol(fields["protocol"]),
+            protocol=protocol,
             datasets=tuple(row for row, _ in datasets.values()),
             learners=tuple(column for column, _, _ in columns),
             settings=dict(self._resolved(datasets.values(), columns, said)),
@@ -160,7 +171,7 @@ class _Page:
             left_out=_by_column(keys.listed(fields.get("left_out")), columns),
             where=self.root.where,
             kind=kind,
-            figure=read_figure(fields.get("draw")),
+            figure=read_figure(fields.get("draw"), protocol, swept),
             search=read_search(fields.get("tune"), self.path, datasets),
             stated=self._stated(keys),
         )

@@ -148,7 +148,7 @@ def value_of(outcome: Outcome, metric: Metric) -> float | None:
     share = outcome.total / outcome.rows
     if not math.isfinite(share):
         return None
-    if metric == "mistake_rate":
+    if metric in ("mistake_rate", "exceedance"):
         return 100.0 * share
     if metric == "accuracy":
         return 100.0 * (1.0 - share)

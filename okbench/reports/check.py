@@ -24,6 +24,7 @@ from okbench.papers.nouns import Metric
 from okbench.reports.cells import value_of
 from okbench.reports.changes import Changes
 from okbench.reports.groups import GroupKey, grouped
+from okbench.reports.numbers import PERCENT
 from okbench.reports.speed import FEWEST, Allowed, SpeedCheck, check_seconds
 from okbench.trials.contents import Contents
 from okbench.trials.nouns import Outcome, Trial
@@ -202,7 +203,7 @@ def _scored(before: Outcome, now: Outcome, tolerance: float) -> tuple[Finding, s
         return "unusable", f"a score that is no number ({old} → {new})"
     if before.rows != now.rows:
         return "unusable", f"{before.rows} rows → {now.rows} rows"
-    exact = before.trial.metric in ("mistake_rate", "accuracy")
+    exact = before.trial.metric in PERCENT
     if old == new or (not exact and math.isclose(old, new, rel_tol=tolerance)):
         return "same", ""
     reason = f"r={before.trial.repetition}: {old:.10g} → {new:.10g}"

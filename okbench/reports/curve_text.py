@@ -20,6 +20,7 @@ HEIGHT = 16  # lines of a drawing
 _LETTERS = string.ascii_letters + string.digits
 _MORE = "*"  # lines beyond those that have a letter
 _TICKS = 9  # columns left of the drawing
+_NOT_DRAWN = ("; shaded: standard deviation (n − 1)", ", thin and dashed")
 
 
 def stored_curves(
@@ -38,7 +39,7 @@ def stored_curves(
 def curves_text(shown: Picture, metric: Metric, width: int = 80) -> str:
     """Every panel, one under the other, and what a reader must know."""
     drawn = [_panel(panel, drawable(panel), metric, width) for panel in shown.panels]
-    notes = [note.replace("; shaded: standard deviation (n − 1)", "") for note in shown.notes]
+    notes = [_without(note, _NOT_DRAWN) for note in shown.notes]
     return "\n\n".join([f"{shown.name}: {shown.title}", *drawn, "\n".join(notes)]) + "\n"
 
 
@@ -116,3 +117,9 @@ def _legend(
 
 def _joined(entries: Sequence[str], wide: int) -> str:
     return "".join(f"{entry:<{wide}}" for entry in entries).rstrip()
+
+
+def _without(text: str, phrases: Sequence[str]) -> str:
+    for phrase in phrases:
+        text = text.replace(phrase, "")
+    return text

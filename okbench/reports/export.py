@@ -18,7 +18,8 @@ from okbench.trials.nouns import Outcome
 Row = dict[str, Any]
 FORMATS = ("csv", "parquet")
 _TRIAL = ("dataset", "variant", "fingerprint", "learner", "learner_version", "protocol",
-          "protocol_version", "block", "metric", "repetition", "order", "seed")  # fmt: skip
+          "protocol_version", "block", "tolerance", "metric", "repetition", "order",
+          "seed")  # fmt: skip
 _OUTCOME = ("status", "rows", "total", "seconds", "cpu_seconds", "train_seconds", "support",
             "bytes", "timed", "environment", "finished", "reason")  # fmt: skip
 POINT = ("id", "table", "rows", "total", "support", "seconds")

@@ -7,13 +7,15 @@ down where they stood; there, a trial counts as if it had ended at that row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, stdev
 
 from okbench.papers.nouns import Quantity, Table
 from okbench.reports import numbers
+from okbench.reports.bounds import NAMES, lemma_1, lemma_1_line
 from okbench.reports.cells import Expected, cells
+from okbench.reports.figures_notes import notes
 from okbench.trials.environment import machine_line
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
@@ -23,9 +25,15 @@ from okbench.trials.store import Store
 ROWS = "rows seen"
 
 
+Corners = tuple[tuple[float, float], ...]
+
+
 @dataclass(frozen=True)
 class Mark:
-    """A quantity at one place: the mean over n trials of the N expected, and their deviation."""
+    """A quantity at one place: the mean over n trials of the N expected, and their deviation.
+
+    `bound` is what the paper proves of it there, where the figure draws that.
+    """
 
     dataset: str
     learner: str
@@ -36,23 +44,30 @@ class Mark:
     std: float | None  # normalised by n - 1
     n: int
     expected: int
+    bound: float | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `lines` are its marks by label, in the order of the table."""
+    """One pair of axes; `lines` are its marks by label, in the order of the table.
+
+    `bounds` are corners of what is proved of a line, by its label. Bounds are exponential: a panel
+    that has any is drawn in logarithms, where a mark of 0 has no place.
+    """
 
     title: str
     x_name: str
     y_name: str
     quantity: Quantity
     lines: Mapping[str, tuple[Mark, ...]]
+    bounds: Mapping[str, Corners] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Picture:
     """A figure as measured. `labels` are those of all lines that any panel may have; `absent`
-    datasets have nothing measured, and `notes` say what a reader must know.
+    datasets have nothing measured, and `notes` say what a reader must know. `bound` is the name of
+    what is proved of the lines, where that is drawn.
     """
 
     name: str
@@ -61,6 +76,7 @@ class Picture:
     panels: tuple[Panel, ...]
     absent: tuple[str, ...]
     notes: tuple[str, ...]
+    bound: str = ""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -114,7 +130,8 @@ def picture(
         labels,
         tuple(_panels(table, marks, pages, labels)),
         absent,
-        tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        tuple(notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        NAMES[table.figure.bound] if table.figure.bound else "",
     )
 
 
@@ -162,8 +179,10 @@ def _marks_at(
         for quantity, values in measured.items():
             if values:
                 mean, std = fmean(values), stdev(values) if len(values) > 1 else None
+                bounded = quantity == "metric" and table.figure and table.figure.bound
+                bound = lemma_1(x, column.tolerance) if bounded else None
                 yield Mark(cell.dataset, column.line, x_name, x, quantity, mean, std,
-                           len(values), cell.expected)  # fmt: skip
+                           len(values), cell.expected, bound)  # fmt: skip
 
 
 def _panels(
@@ -191,49 +210,20 @@ def _panels(
             }  # fmt: skip
             y_name = metric_name(table) if quantity == "metric" else "seconds"
             found = {label: line for label, line in lines.items() if line}
-            yield Panel(page, of_page[0].x_name, y_name, quantity, found)
+            yield Panel(page, of_page[0].x_name, y_name, quantity, found, _bounds(table, found))
 
 
 def _line(marks: Iterable[Mark]) -> tuple[Mark, ...]:
     return tuple(sorted(marks, key=lambda mark: mark.x))
 
 
-def _notes(
-    table: Table,
-    marks: Sequence[Mark],
-    absent: Sequence[str],
-    gaps: Sequence[str],
-    machines: Sequence[str],
-    timed: bool,
-) -> Iterator[str]:
-    assert table.figure
-    orders = sorted({mark.expected for mark in marks})
-    yield f"Means over {_range(orders)} row orders; shaded: standard deviation (n − 1)."
-    short = sorted({mark.n for mark in marks if mark.n < mark.expected})
-    if short:
-        yield f"Some points are of fewer trials ({_range(short)})."
-    inferred = {
-        column.point.name: setting.reason
-        for (_, label), settings in table.settings.items()
-        for column in table.learners
-        if column.label == label and column.point
-        if (setting := settings.get(column.point.name)) and setting.source == "inferred"
+def _bounds(table: Table, lines: Mapping[str, tuple[Mark, ...]]) -> dict[str, Corners]:
+    """What is proved of each line, little further down than anything was measured."""
+    tolerances = {column.line: column.tolerance for column in table.learners}
+    means = [mark.mean for line in lines.values() for mark in line if mark.mean > 0]
+    floor = min(means, default=0.0) / 2
+    return {
+        label: lemma_1_line(tolerances[line[0].learner], line[0].x, line[-1].x, floor)
+        for label, line in lines.items()
+        if line[0].bound is not None
     }
-    for name, reason in inferred.items():
-        yield f"Values of {name}: inferred ({reason})."
-    if absent:
-        yield f"Left out, not measured here: {', '.join(absent)}."
-    if gaps:
-        yield f"No line, not measured here: {', '.join(gaps)}."
-    if "seconds" in table.figure.quantities and marks:
-        for machine in machines:
-            yield f"Seconds inside the learner on {machine}."
-        if not timed:
-            yield "Trials may have run side by side; okbench run --timing measures each alone."
-
-
-def _range(counts: Sequence[int]) -> str:
-    if not counts:
-        return "no"
-    least, most = counts[0], counts[-1]
-    return f"{most}" if least == most else f"{least} to {most}"

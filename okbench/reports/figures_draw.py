@@ -8,6 +8,7 @@ numbers give the same bytes: no date, no random names.
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,7 @@ COLOURS = (
 )  # fmt: skip
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
 _WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
 _LINE = 0.13  # inches of a line of the caption
 _LETTERS_AN_INCH = 16
@@ -69,7 +71,8 @@ def _drawn(picture: Picture) -> Any:
         textwrap.fill(note, int(width * _LETTERS_AN_INCH)) for note in picture.notes
     )
     under = _LINE * (caption.count("\n") + 2)
-    legend = 1.4 * _LINE * (-(-len(picture.labels) // columns) + 0.5)
+    entries = len(picture.labels) + bool(picture.bound)
+    legend = 1.4 * _LINE * (-(-entries // columns) + 0.5)
     title = textwrap.fill(f"{picture.name}: {picture.title}", int(width * 0.75 * _LETTERS_AN_INCH))
     height = 2 * _LINE * (title.count("\n") + 1) + _HEIGHT * down + legend + under
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -102,19 +105,32 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
     ax.set_title(title)
     ax.set_xlabel(panel.x_name)
     ax.set_ylabel(panel.y_name)
-    if panel.quantity == "seconds":
+    if panel.quantity == "seconds" or panel.bounds:
         ax.set_yscale("log", nonpositive="mask")
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if max(mark.x for line in panel.lines.values() for mark in line) >= 1000:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    floor = _floor(panel)
     for label, line in panel.lines.items():
         look = _look(labels.index(label))
-        x, mean = [mark.x for mark in line], [mark.mean for mark in line]
+        x = [mark.x for mark in line]
+        mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
         ax.plot(x, mean, label=label, **look)
-        low = [m - s for m, s in zip(mean, spread, strict=True)]
+        low = [max(m - s, floor) for m, s in zip(mean, spread, strict=True)]
         high = [m + s for m, s in zip(mean, spread, strict=True)]
         ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+        if label in panel.bounds:
+            ax.plot(*zip(*panel.bounds[label], strict=True), color=look["color"], **_THIN)
+    if panel.bounds:
+        ax.set_ylim(bottom=floor)
+
+
+def _floor(panel: Panel) -> float:
+    """Where the drawing ends below: nowhere, but with bounds as far down as the lowest of them."""
+    heights = [height for corners in panel.bounds.values() for _, height in corners]
+    means = [mark.mean for line in panel.lines.values() for mark in line if mark.mean > 0]
+    return min(heights + [mean / 2 for mean in means]) if heights else -math.inf
 
 
 def _look(number: int) -> dict[str, Any]:
@@ -127,9 +143,14 @@ def _look(number: int) -> dict[str, Any]:
 
 
 def _legend(figure: Any, picture: Picture, columns: int, bottom: float) -> None:
-    """One legend of all lines drawn, in the table's order."""
+    """One legend of all lines drawn, in the table's order, and of what is proved of them."""
+    from matplotlib.lines import Line2D
+
     handles = {line.get_label(): line for ax in figure.axes for line in ax.get_lines()}
     shown = [label for label in picture.labels if label in handles]
+    if picture.bound:
+        handles[picture.bound] = Line2D([], [], color="#555555", **_THIN)
+        shown.append(picture.bound)
     figure.legend(
         [handles[label] for label in shown],
         shown,

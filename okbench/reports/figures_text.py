@@ -5,36 +5,32 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from okbench.papers.nouns import Metric
 from okbench.reports import numbers
-from okbench.reports.figures import Mark, Picture
+from okbench.reports.figures import Mark, Panel, Picture
 from okbench.reports.sheets import Entry, Sheet
 
 CSV_COLUMNS = (
     "figure", "dataset", "learner", "x_name", "x", "quantity", "mean", "std", "n", "expected",
 )  # fmt: skip
+BOUND = "bound"  # a further column of a figure that draws one
 
 
 def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
-    """A sheet a panel: values down, lines across. The notes stand under the last."""
+    """A sheet a panel: values down, lines across, each with what is proved of it beside it. The
+    notes stand under the last."""
     sheets = []
     for panel in picture.panels:
-        marks = {(mark.x, label): mark for label, line in panel.lines.items() for mark in line}
-        rows = tuple(
-            (
-                Entry(f"{x:.12g}"),
-                *(Entry(words_of(marks.get((x, label)), metric)) for label in panel.lines),
-            )
-            for x in sorted({x for x, _ in marks})
-        )
+        header, *rows = zip(*_columns(panel, metric), strict=True)
         last = panel is picture.panels[-1]
         sheets.append(
             Sheet(
                 f"{picture.name}: {picture.title}, {panel.title} ({panel.y_name})",
-                (panel.x_name, *panel.lines),
-                (rows,),
+                header,
+                (tuple(tuple(map(Entry, row)) for row in rows),),
                 picture.notes if last else (),
                 words=1,
             )
@@ -42,16 +38,35 @@ def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
     return tuple(sheets)
 
 
+def _columns(panel: Panel, metric: Metric) -> Iterator[tuple[str, ...]]:
+    """The columns of a panel's sheet, headings first."""
+    places = sorted({mark.x for line in panel.lines.values() for mark in line})
+    yield panel.x_name, *(f"{x:.12g}" for x in places)
+    for label, line in panel.lines.items():
+        at = {mark.x: mark for mark in line}
+        yield label, *(words_of(at.get(x), metric) for x in places)
+        if label in panel.bounds:
+            yield BOUND, *(_bound_of(at.get(x), metric) for x in places)
+
+
+def _bound_of(mark: Mark | None, metric: Metric) -> str:
+    if mark is None or mark.bound is None:
+        return ""
+    return numbers.mean_and_std(metric, mark.bound, None)
+
+
 def csv_of(picture: Picture) -> str:
     """What is plotted, a row a point, numbers as measured."""
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    bounded = bool(picture.bound)
+    writer.writerow([*CSV_COLUMNS, *([BOUND] if bounded else [])])
     for mark in picture.marks:
         spread = "" if mark.std is None else mark.std
+        bound = "" if mark.bound is None else mark.bound
         writer.writerow(
             [picture.name, mark.dataset, mark.learner, mark.x_name, f"{mark.x:.12g}",
-             mark.quantity, mark.mean, spread, mark.n, mark.expected]
+             mark.quantity, mark.mean, spread, mark.n, mark.expected, *([bound] if bounded else [])]
         )  # fmt: skip
     return page.getvalue()
 

@@ -42,5 +42,6 @@ def _traits(kind: Trial) -> dict[str, object]:
         "seed": kind.seed,
         "protocol": f"{kind.protocol}/{kind.protocol_version}",
         "block": kind.block,
+        "tolerance": kind.tolerance,
         "metric": kind.metric,
     }

@@ -11,22 +11,29 @@ from okbench.papers.nouns import Metric
 if TYPE_CHECKING:
     from okbench.reports.cells import Cell
 
-PERCENT = ("mistake_rate", "accuracy")
+PERCENT = ("mistake_rate", "accuracy", "exceedance")
 METRIC_WORDS = {
     "mistake_rate": "mistake rate in %",
     "accuracy": "accuracy in %",
     "mean_squared_loss": "mean squared loss",
     "rmse": "root mean squared error",
+    "exceedance": "pairs ε or further off in %",
 }
-ASCII = {"±": "+/-", "−": "-", "—": "--", "–": "-", "×": "x", "…": "...", "→": "->", "σ": "sigma"}
+ASCII = {
+    "±": "+/-", "−": "-", "—": "--", "–": "-", "×": "x", "…": "...", "→": "->", "σ": "sigma",
+    "ε": "eps", "²": "^2",
+}  # fmt: skip
 _PRINTED_PLACES = re.compile(r"\d+(?:\.(\d+))?[^±\d]*(?:±\s*\d+(?:\.(\d+))?)?")
 
 
 def decimals(metric: Metric, mean: float) -> int:
-    """Two for rates; for losses the five significant digits a table prints, at most five."""
+    """Two for rates, and for small shares as many as two digits take; for losses the five
+    significant digits a table prints, at most five."""
+    size = _size(mean)
+    if metric == "exceedance":
+        return max(2, 1 - size)
     if metric in PERCENT:
         return 2
-    size = _size(mean)
     return max(0, 4 - max(size, -1)) if size >= -3 else 3 - size
 
 

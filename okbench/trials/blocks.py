@@ -11,9 +11,10 @@ _POINTS = {"binary": 15, "multiclass": 10, "regression": 20}  # of a curve (Lu e
 Span = tuple[int, int]  # first row, row after the last
 
 
-def ticks(count: int, task: Task) -> range:
-    """The rows after which a curve has a point: every count/15, /10 or /20, rounded half up."""
-    apart = max(1, int(count / _POINTS[task] + 0.5))
+def ticks(count: int, task: Task, together: int = 1) -> range:
+    """The rows after which a curve has a point: every count/15, /10 or /20, rounded half up, of so
+    many rows as stay `together`."""
+    apart = together * max(1, int(count / together / _POINTS[task] + 0.5))
     return range(apart, count + 1, apart)
 
 
@@ -33,12 +34,14 @@ class Pace:
         self.rows = max(1, min(self.MOST, 2 * self.rows, affordable))
 
 
-def paced(begin: int, end: int, stops: range, pace: Pace) -> Iterator[Span]:
-    """Blocks of the pace's size, cut at every stop (counted from `begin`)."""
+def paced(begin: int, end: int, stops: range, pace: Pace, together: int = 1) -> Iterator[Span]:
+    """Blocks of the pace's size, cut at every stop (counted from `begin`), and nowhere within rows
+    that stay `together`."""
     at = begin
     while at < end:
         to_stop = stops.step - (at - begin) % stops.step
-        upto = min(end, at + pace.rows, at + to_stop)
+        size = max(together, pace.rows - pace.rows % together)
+        upto = min(end, at + size, at + to_stop)
         yield at, upto
         at = upto
 

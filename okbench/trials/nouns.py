@@ -33,15 +33,17 @@ class Trial:
     block: int = 0
     seed: int = 0
     protocol_version: int = PROTOCOL_VERSION
+    tolerance: float = 0.0  # approximation protocol: how far apart two kernels may be
 
     @property
     def spelled(self) -> str:
         """The id before hashing, to be checked by eye."""
         settings = " ".join(f"{name}={value!r}" for name, value in self.settings)
-        block = f":{self.block}" if self.block else ""
+        detail = self.block or self.tolerance
+        told = f":{detail!r}" if detail else ""
         rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
         return (
-            f"{self.protocol}{block}/{self.protocol_version} | "
+            f"{self.protocol}{told}/{self.protocol_version} | "
             f"{self.learner}/{self.learner_version} {settings} | "
             f"{rows}@{self.fingerprint} | "
             f"order={self.order}/{self.repetition} seed={self.seed}"
@@ -56,10 +58,11 @@ class Trial:
 class Outcome:
     """What came of a trial: one line of a results file.
 
-    `total` is the number of mistakes (classification) or the summed squared loss (regression) over
-    the `rows` scored; tables divide. `seconds` is the time inside the learner alone. `curve` holds
-    (rows, total so far, support size, seconds so far) at up to a few dozen points, support None
-    for a learner that does not tell; in the train-test protocol it is drawn while training.
+    `total` is the number of mistakes (classification), the summed squared loss (regression) or the
+    number of rows whose kernel is beyond the tolerance (approximation), over the `rows` scored;
+    tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
+    far, support size, seconds so far) at up to a few dozen points, support None for a learner that
+    does not tell; in the train-test protocol it is drawn while training.
     """
 
     trial: Trial

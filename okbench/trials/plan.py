@@ -146,6 +146,7 @@ def first_trial(
         order=table.orders_of(row),
         block=protocol.block if protocol.kind == "block-stream" else 0,
         seed=options.seed,
+        tolerance=column.tolerance,
     )
 
 
@@ -187,13 +188,17 @@ def _refuse_mismatch(
 ) -> None:
     """Refuse a learner, a metric or a protocol that does not go with the rows."""
     entry = find(column.learner)
-    tasks = getattr(entry.load(), "tasks", entry.tasks)
+    cls = entry.load()
+    tasks = getattr(cls, "tasks", entry.tasks)
     protocol, where = table.protocol, row.where or table.where or table.name
     if dataset.task not in tasks:
         raise UsageError(
             f"{table.name}: {column.label} does not do {dataset.task}, and {row.name} is that; "
             f"it does {', '.join(tasks)}. Leave the cell out, or name other learners"
         )
+    if protocol.kind == "approximation":
+        _refuse_no_gaps(cls, column)
+        return
     of_classes = protocol.metric in ("mistake_rate", "accuracy")
     if of_classes == (dataset.task == "regression"):
         raise ConfigError(f"{where}: {protocol.metric} does not score {row.name} ({dataset.task})")
@@ -201,3 +206,12 @@ def _refuse_mismatch(
         raise DataError(f"{where}: {row.name} comes in one part; train-test needs test rows")
     if protocol.kind == "block-stream" and protocol.block < 1:
         raise ConfigError(f"{table.where or table.name}: block-stream needs block: 1 or more rows")
+
+
+def _refuse_no_gaps(cls: type, column: LearnerColumn) -> None:
+    """Refuse a learner whose kernel cannot be held against an exact one."""
+    if not callable(getattr(cls, "kernel_gaps", None)):
+        raise ConfigError(
+            f"{column.where or column.label}: {column.learner} has no approximate kernel to "
+            "measure: kind: approximation asks for the method kernel_gaps"
+        )

@@ -1,8 +1,10 @@
-"""One loop for the three protocols: hand over rows in blocks, score, and look at the limits.
+"""One loop for the four protocols: hand over rows in blocks, score, and look at the limits.
 
     single-pass    learn all rows, in the trial's order; score what `learn` returns
     train-test     learn the training part; score `predict` on the test part
     block-stream   learn the initial part, if the rows have one; then predict a block, learn it
+    approximation  learn nothing; pair the rows off, in the trial's order; count those whose kernel
+                   `kernel_gaps` says to be beyond the tolerance; an odd last row is left out
 
 The clock runs inside the learner's calls alone. Totals and curves are sums over rows, so how the
 rows were cut into blocks does not show in them.
@@ -24,7 +26,7 @@ from okbench.datasets.nouns import Dataset
 from okbench.learners.contract import Diverged
 from okbench.trials.blocks import Pace, Span, fixed, paced, ticks
 from okbench.trials.nouns import Curve, Outcome, Status, Trial
-from okbench.trials.scoring import BadAnswer, score
+from okbench.trials.scoring import BadAnswer, Scored, exceeding, score
 from okbench.trials.seeds import row_order
 
 
@@ -47,6 +49,7 @@ class Part:
     counted: bool = False  # makes the outcome's total
     drawn: bool = False  # makes its curve
     block: int = 0  # a fixed block size, or 0 for any
+    together: int = 1  # rows that no block divides
 
 
 class _Ended(Exception):
@@ -65,18 +68,19 @@ class _Ledger:
     part: Part
     errors: NDArray[np.float64]
     stops: range
+    counts: bool  # errors are 0 or 1
     rows: int = 0
     marks: list[tuple[int, int | None, float]] = field(default_factory=list)
 
-    def total(self, rows: int, task: str) -> float:
+    def total(self, rows: int) -> float:
         with np.errstate(over="ignore"):  # squares that outgrew the numbers add up to infinity
             total = float(self.errors[:rows].sum())
-        return total if task == "regression" else int(total)
+        return int(total) if self.counts else total
 
-    def curve(self, task: str) -> Curve:
+    @property
+    def curve(self) -> Curve:
         return tuple(
-            (rows, self.total(rows, task), support, seconds)
-            for rows, support, seconds in self.marks
+            (rows, self.total(rows), support, seconds) for rows, support, seconds in self.marks
         )
 
 
@@ -101,6 +105,9 @@ def parts_of(trial: Trial, dataset: Dataset) -> tuple[Part, ...]:
     if trial.protocol == "train-test":
         learned = Part(0, train, ("learn",), drawn=True)
         return (learned, Part(train, end, ("predict",), counted=True))
+    if trial.protocol == "approximation":
+        even = end - end % 2
+        return (Part(0, even, ("kernel_gaps",), counted=True, drawn=True, together=2),)
     streamed = Part(train, end, ("predict", "learn"), counted=True, drawn=True, block=trial.block)
     return (Part(0, train, ("learn",)), streamed)
 
@@ -111,6 +118,7 @@ class _Walker:
     def __init__(self, trial: Trial, dataset: Dataset, learner: Any, limits: Limits) -> None:
         self.trial, self.dataset, self.learner, self.limits = trial, dataset, learner, limits
         self.order = row_order(trial, dataset)
+        self.gaps = trial.protocol == "approximation"
         self.seconds = self.cpu_seconds = 0.0
         self.train_seconds: float | None = None
         self.ledgers: list[_Ledger] = []
@@ -120,7 +128,8 @@ class _Walker:
     def go(self, part: Part) -> None:
         """Walk through one part, or raise `_Ended` on the way."""
         count = part.end - part.begin
-        ledger = _Ledger(part, np.zeros(count), ticks(count, self.dataset.task))
+        task, counts = self.dataset.task, self.gaps or self.dataset.task != "regression"
+        ledger = _Ledger(part, np.zeros(count), ticks(count, task, part.together), counts)
         self.ledgers.append(ledger)
         for span in self._spans(part, ledger.stops):
             self._step(ledger, span)
@@ -132,7 +141,7 @@ class _Walker:
     def _spans(self, part: Part, stops: range) -> Iterator[Span]:
         if part.block:
             return fixed(part.begin, part.end, part.block)
-        return paced(part.begin, part.end, stops, self.pace)
+        return paced(part.begin, part.end, stops, self.pace, part.together)
 
     def _step(self, ledger: _Ledger, span: Span) -> None:
         begin, end = span
@@ -148,7 +157,7 @@ class _Walker:
 
     def _call(self, verb: str, X: Any, y: Any, span: Span) -> Any:
         """Call the learner on the clock."""
-        arguments = (X,) if verb == "predict" else (X, y)
+        arguments = (X, y) if verb == "learn" else (X,)
         call = getattr(self.learner, verb)
         wall, cpu = time.perf_counter(), time.thread_time()
         try:
@@ -168,7 +177,7 @@ class _Walker:
     def _write_down(self, ledger: _Ledger, span: Span, answer: Any, truth: NDArray[Any]) -> None:
         at, upto = span[0] - ledger.part.begin, span[1] - ledger.part.begin
         try:
-            scored = score(answer, truth, self.dataset.task)
+            scored = self._score(answer, truth)
         except BadAnswer as error:
             reason = f"{ledger.part.verbs[0]} returned {error}"
             raise _Ended("failed", self._in_rows(span, reason)) from error
@@ -181,9 +190,14 @@ class _Walker:
         support = self._support()
         ledger.marks += [(tick, support, self.seconds) for tick in sorted(done)]
         if bad is not None:
-            value = np.asarray(answer)[bad]
-            reason = f"prediction {value} is no usable number"
+            what = "kernel gap" if self.gaps else "prediction"
+            reason = f"{what} {np.asarray(answer)[bad]} is no usable number"
             raise _Ended("diverged", self._at_row(span[0] + bad, reason))
+
+    def _score(self, answer: Any, truth: NDArray[Any]) -> Scored:
+        if self.gaps:
+            return exceeding(answer, len(truth), self.trial.tolerance)
+        return score(answer, truth, self.dataset.task)
 
     def _look_at_limits(self, row: int) -> None:
         limits = self.limits
@@ -217,7 +231,6 @@ class _Walker:
 
     def outcome(self, status: Status, reason: str) -> Outcome:
         """All that is known, whether or not the last row was reached."""
-        task = self.dataset.task
         counted = next((entry for entry in self.ledgers if entry.part.counted), None)
         drawn = next((entry for entry in self.ledgers if entry.part.drawn), None)
         rows = counted.rows if counted else 0
@@ -227,13 +240,13 @@ class _Walker:
             self.trial,
             status,
             rows=rows,
-            total=counted.total(rows, task) if counted and rows else None,
+            total=counted.total(rows) if counted and rows else None,
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
             train_seconds=self.train_seconds,
             support=self._support(),
             bytes=self._bytes(),
-            curve=drawn.curve(task) if drawn else (),
+            curve=drawn.curve if drawn else (),
             reason=reason,
         )
 

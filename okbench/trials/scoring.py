@@ -1,4 +1,4 @@
-"""What a prediction costs, row by row, and how a learner's answer is refused."""
+"""What an answer costs, row by row, and how a learner's answer is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True)
 class Scored:
-    """The cost of each row, and the first row whose prediction is no finite number."""
+    """The cost of each row, and the first row whose answer is no finite number."""
 
     errors: NDArray[np.float64]
     diverged_at: int | None = None
@@ -25,12 +25,7 @@ class Scored:
 
 def score(answer: Any, truth: NDArray[Any], task: Task) -> Scored:
     """1 for a mistake and 0 otherwise, or the squared error."""
-    try:
-        predicted = np.asarray(answer)
-    except (ValueError, TypeError) as error:
-        raise BadAnswer(f"no array of predictions ({error})") from error
-    if predicted.shape != truth.shape:
-        raise BadAnswer(f"predictions of shape {predicted.shape} for {len(truth)} rows")
+    predicted = _one_a_row(answer, len(truth), "predictions")
     kinds = _kinds(truth, task)
     if predicted.dtype.kind not in kinds:
         wanted = "numbers" if task == "regression" else f"labels like {truth.dtype}"
@@ -41,6 +36,24 @@ def score(answer: Any, truth: NDArray[Any], task: Task) -> Scored:
         return Scored(errors, _first_infinite(errors))
     errors = np.asarray(predicted != truth, dtype=np.float64)
     return Scored(errors, _first_infinite(predicted) if predicted.dtype.kind == "f" else None)
+
+
+def exceeding(answer: Any, rows: int, tolerance: float) -> Scored:
+    """1 where a kernel is as far as the tolerance from the exact one, or further; else 0."""
+    gaps = _one_a_row(answer, rows, "kernel gaps")
+    if gaps.dtype.kind not in "iuf":
+        raise BadAnswer(f"kernel gaps of type {gaps.dtype} where numbers are expected")
+    return Scored(np.asarray(gaps >= tolerance, dtype=np.float64), _first_infinite(gaps))
+
+
+def _one_a_row(answer: Any, rows: int, what: str) -> NDArray[Any]:
+    try:
+        found = np.asarray(answer)
+    except (ValueError, TypeError) as error:
+        raise BadAnswer(f"no array of {what} ({error})") from error
+    if found.shape != (rows,):
+        raise BadAnswer(f"{what} of shape {found.shape} for {rows} rows")
+    return found
 
 
 def _kinds(truth: NDArray[Any], task: Task) -> str:

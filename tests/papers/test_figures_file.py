@@ -48,6 +48,19 @@ symbols: {B: budget, k: rank}
 stated:
   NOGD: {strategy: Approximation, time: O(kB^2), space: O(B)}
 """
+KERNELS = """\
+title: Kernels
+kind: sweep
+protocol: {kind: approximation, metric: exceedance, runs: 3}
+draw: {quantities: [metric], bound: lemma-1}
+sweep: {name: components, values: [10, 20]}
+datasets: {first: }
+learners:
+  near: {learner: RRF, tolerance: 0.1}
+  far:
+    learner: RRF
+    tolerance: 1
+"""
 
 
 def put(folder: Path, text: str, name: str = "ours/figure1") -> None:
@@ -173,3 +186,61 @@ def test_an_order_that_cannot_be_read_is_refused(
     put(tmp_path, ORDERS.replace(was, wrong, 1))
     with pytest.raises(ConfigError, match=said):
         find("ours/figure1", tmp_path)
+
+
+def test_a_tolerance_is_the_columns_and_no_setting(tmp_path: Path) -> None:
+    put(tmp_path, KERNELS)
+    table = find("ours/figure1", tmp_path)
+    assert [(column.label, column.learner, column.tolerance) for column in table.learners] == [
+        ("near components=10", "RRF", 0.1),
+        ("near components=20", "RRF", 0.1),
+        ("far components=10", "RRF", 1.0),
+        ("far components=20", "RRF", 1.0),
+    ]
+    assert isinstance(table.learners[2].tolerance, float)
+    assert all(set(settings) == {"components"} for settings in table.settings.values())
+    assert table.figure == Figure(("metric",), "learners", "lemma-1")
+
+
+def test_elsewhere_a_tolerance_is_a_setting_like_any_other(tmp_path: Path) -> None:
+    put(tmp_path, TABLE.replace("step: 0.1", "tolerance: 1e-4"), "ours/table1")
+    table = find("table1", tmp_path)
+    assert table.settings["first", "FOGD"]["tolerance"].value == 1e-4
+    assert {column.tolerance for column in table.learners} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("was", "wrong", "line", "said"),
+    [
+        (", tolerance: 0.1", "", 8, "how far may its kernel be from the exact one? add 'tolerance"),
+        ("tolerance: 0.1", "tolerance: 0", 8, "a tolerance is above 0 and below 2, for no two"),
+        ("tolerance: 1\n", "tolerance: 2\n", 11, "further apart; not 2"),
+        ("tolerance: 1\n", "tolerance: -0.5\n", 11, "further apart; not -0.5"),
+        ("tolerance: 1\n", "tolerance: .inf\n", 11, "further apart; not inf"),
+        ("tolerance: 0.1", "tolerance: near", 8, "a number is expected, not 'near'"),
+        ("exceedance", "mistake_rate", 3, "exceedance goes with kind: approximation, and only"),
+        ("approximation", "single-pass", 3, "exceedance goes with kind: approximation, and only"),
+        (
+            "runs: 3",
+            "runs: 3, block: 4",
+            3,
+            "'block' (rows at a time) goes with kind: block",
+        ),
+        ("lemma-1", "lemma1", 4, "'lemma1' is not one of lemma-1. Did you mean 'lemma-1'?"),
+        ("name: components", "name: width", 4, "lemma-1 goes with kind: approximation and a sweep"),
+    ],
+)
+def test_kernels_measured_wrongly_are_refused_with_the_line(
+    tmp_path: Path, was: str, wrong: str, line: int, said: str
+) -> None:
+    refused = refusal(tmp_path, KERNELS.replace(was, wrong, 1))
+    assert f"figure1.yaml:{line}: " in refused
+    assert said in refused
+
+
+def test_a_bound_is_drawn_beside_nothing_but_kernels_over_components(tmp_path: Path) -> None:
+    mistakes = SWEEP.replace("seconds]}", "seconds], bound: lemma-1}")
+    assert "lemma-1 goes with kind: approximation" in refusal(tmp_path, mistakes)
+    put(tmp_path, KERNELS, "ours/table1")
+    curves = CURVES.replace("[seconds]", "[metric], bound: lemma-1")
+    assert "lemma-1 goes with kind: approximation" in refusal(tmp_path, curves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from okbench.learners.registry import catalogue, settings_of
 from okbench.papers.tables import find
 from okbench.papers.yamlfile import read_yaml
+from okbench.reports.bounds import lemma_1
 from okbench.shipped import shipped
 from okbench.trials.options import Options
 from okbench.trials.plan import chosen_cells
@@ -141,3 +143,24 @@ def test_figure_2_sweeps_the_printed_grid() -> None:
     assert [c.point.value for c in find("rrf/figure2").learners if c.point] == [
         10, 20, 50, 100, 150, 200, 400,
     ]  # fmt: skip
+
+
+def test_the_supplements_figure_names_its_values_as_ours() -> None:
+    figure = find("rrf/supplement1")
+    assert figure.figure is not None
+    assert (figure.figure.bound, figure.protocol.kind) == ("lemma-1", "approximation")
+    assert {column.tolerance for column in figure.learners} == {0.1, 0.2, 0.3}
+    for column in figure.learners:
+        assert f"ε={column.tolerance:g}" in column.line
+        settings = figure.settings["cod-rna", column.label]
+        assert settings["components"].source == "inferred"
+        assert settings["width"].value == 1
+
+
+@pytest.mark.shared("the supplement's figure as the paper speaks of it")
+def test_the_supplements_figure_draws_the_bound_the_paper_states() -> None:
+    paper: dict[str, Any] = dict(read_yaml(SHARED / "papers" / "rrf.yaml").items())
+    figures = [node.plain() for node in paper["figures"].elements()]
+    (page,) = [figure for figure in figures if figure["id"] == "rrf/supplement-figure1"]
+    assert page["y"] == "upper bound 2 exp(-D eps^2 / 2)"
+    assert lemma_1(150, 0.2) == pytest.approx(200 * math.exp(-150 * 0.2**2 / 2))

@@ -11,6 +11,10 @@ from okbench.reports.numbers import encodable, in_ascii, mean_and_std, seconds, 
     [
         ("mistake_rate", 29.4812, 0.51, "29.48 ± 0.51"),
         ("accuracy", 99.996, None, "100.00"),
+        ("exceedance", 47.4538, 11.897, "47.45 ± 11.90"),
+        ("exceedance", 0.0, 0.0, "0.00 ± 0.00"),
+        ("exceedance", 0.00012079, 0.00038197, "0.00012 ± 0.00038"),
+        ("exceedance", 4.639e-14, None, "4.639e-14"),
         ("mean_squared_loss", 0.040174, 0.000431, "0.04017 ± 0.00043"),
         ("mean_squared_loss", 0.124251, 0.00048, "0.12425 ± 0.00048"),
         ("mean_squared_loss", 0.0, 0.0, "0.0000 ± 0.0000"),
@@ -49,3 +53,4 @@ def test_stand_ins_are_used_only_where_needed() -> None:
     assert encodable("1 ± 2", "latin-1")
     assert not encodable("−1 ± 2", "latin-1")
     assert in_ascii("−1 ± 2 …") == "-1 +/- 2 ..."
+    assert in_ascii("exp(−D ε² / 2)") == "exp(-D eps^2 / 2)"

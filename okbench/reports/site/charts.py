@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from okbench.papers.nouns import Metric
-from okbench.reports.figures import ROWS, Mark, Panel
+from okbench.reports.figures import ROWS, Corners, Mark, Panel
 from okbench.reports.figures_text import words_of
 from okbench.reports.site.axes import (
     Axis,
@@ -41,24 +41,34 @@ def line_chart(panel: Panel, labels: Sequence[str], metric: Metric, name: str) -
     marks = [mark for line in lines.values() for mark in line]
     x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=False)
     clock = panel.quantity == "seconds"
-    y = banded(map(_band, marks), BOTTOM, TOP)
+    y = _upright(panel, marks)
     told = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name
     drawn = together(
         axes(x, y, counted, timed if clock else plain, panel.x_name, told),
         *(_line(line, labels.index(label), x, y) for label, line in lines.items()),
+        *(_bound(panel.bounds[label], labels.index(label), x, y) for label in panel.bounds),
     )
     title = f"{panel.title}: {panel.y_name} against {panel.x_name}"
     return tag(
         "figure",
         tag("figcaption", panel.title),
         picture(name, title, _in_words(lines, metric), drawn),
-        tag("details", tag("summary", "Numbers"), _numbers(panel, lines, labels, metric)),
+        tag("details", tag("summary", "Numbers"), _numbers(panel, _finite(panel), labels, metric)),
         class_="chart",
     )
 
 
 def drawable(panel: Panel) -> dict[str, Line]:
-    """The lines of a panel less what is not finite, and less those of which nothing is left."""
+    """The lines of a panel less what is not finite, or has no logarithm where bounds ask for it,
+    and less those of which nothing is left."""
+    lines = {
+        label: tuple(mark for mark in line if mark.mean > 0 or not panel.bounds)
+        for label, line in _finite(panel).items()
+    }
+    return {label: line for label, line in lines.items() if line}
+
+
+def _finite(panel: Panel) -> dict[str, Line]:
     lines = {
         label: tuple(m for m in line if math.isfinite(m.mean) and math.isfinite(m.x))
         for label, line in panel.lines.items()
@@ -96,6 +106,22 @@ def axes(x: Axis, y: Axis, x_words: Words, y_words: Words, x_name: str, y_name: 
         tag("text", x_name, x=px(x.end), y=px(HEIGHT - 8), class_="name at-end"),
         class_="axes",
     )
+
+
+def _upright(panel: Panel, marks: Sequence[Mark]) -> Axis:
+    """The axis of what was measured, with room for bounds where there are any."""
+    bands = [_band(mark) for mark in marks]
+    if not panel.bounds:
+        return banded(bands, BOTTOM, TOP)
+    heights = [height for corners in panel.bounds.values() for _, height in corners]
+    reached = [end for mean, spread in bands for end in (mean, mean + spread)]
+    return axis([*heights, *reached], BOTTOM, TOP, logarithmic=True)
+
+
+def _bound(corners: Corners, number: int, x: Axis, y: Axis) -> Markup:
+    points = [(x(at), y(height)) for at, height in corners]
+    path = tag("path", class_="bound", d=_path(points))
+    return tag("g", path, class_=look(number), data_learner=number)
 
 
 def _band(mark: Mark) -> Band:
