@@ -21,7 +21,7 @@ from okbench.learners.settings import check_number, check_whole
 FIRST_WEIGHTS = 0.01  # their standard deviation, in the authors' program
 
 
-@learner("RRF", paper="rrf", version=1)
+@learner("RRF", paper="rrf", version=2)
 class RRF(OnlineLearner):
     """Random features that learn a scale for every input as they go (Nguyen et al. 2017).
 
