@@ -71,7 +71,7 @@ def _speed_table(speeds: list[Speed]) -> str:
                 _against(100 * speed.rate, speed.bound, _percent(shares[sparse]), "%"),
                 "" if speed.pair_ns is None else f"{speed.pair_ns:.2f}",
                 "; ".join(
-                    f"{speed.rate / other:,.0f}× {name}" for name, other in speed.others.items()
+                    f"{speed.rate / other:,.1f}× {name}" for name, other in speed.others.items()
                 ),
             ]
         )

@@ -26,7 +26,8 @@ SCALED_COMPONENTS, RIVAL_COMPONENTS = 100, 1600  # of RRF, and of FOGD in the pa
 UNBOUNDED = ("Perceptron", "OGD", "Norma")
 BUDGETED = ("RBP", "Forgetron", "BOGD", "BPA-S")
 SPECIAL = ("Projectron", "Projectron++", "BudgetPerceptron", "BPA-NN", "BPA-P", "TVM")
-PEGASOS = ("BSGD-R", "BSGD-M", "DualSGD")
+TABLE, GOLDEN = "BSGD-M, table", "golden section"
+PEGASOS = ("BSGD-R", "BSGD-M", TABLE, "DualSGD")
 LEARNERS = (*UNBOUNDED, *BUDGETED, *SPECIAL, *PEGASOS, "FOGD", "NOGD", "RRF")
 
 # Times faster than the plain loop, and share of the bound (dense, sparse), that are aimed at.
@@ -43,7 +44,7 @@ TARGETS: dict[str, Aim] = {
     "BSGD-M": (50, None, None),
 }
 # Rows for plain loops that find Gram matrices or partners anew at every update.
-PLAIN_ROWS = {"BPA-NN": 600, "BPA-P": 400, "TVM": 100, "BSGD-M": 1000}
+PLAIN_ROWS = {"BPA-NN": 600, "BPA-P": 400, "TVM": 100, "BSGD-M": 1000, TABLE: 1000}
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,12 @@ def _contest(learner: str, rows: Stream, quick: bool) -> Contest:
         return {"okbench": (part, partial(learn, learner)), "plain": (part, PLAIN[learner])}
     plain = _distinct(rows.head(2000)) if learner in ("BPA-NN", "BPA-P") else rows
     contest: Contest = {
-        "okbench": (rows.head(len(rows) // cut), partial(learn, learner)),
+        "okbench": (rows.head(len(rows) // cut), OURS.get(learner, partial(learn, learner))),
         "plain": (plain.head(PLAIN_ROWS.get(learner, 4000 // cut)), PLAIN[learner]),
     }
     for label, action in OTHERS.get(learner, {}).items():
-        one_by_one = "row" in label
-        contest[label] = (rows.head((400 if one_by_one else 8000) // cut), action)
+        n_rows = len(rows) if label == GOLDEN else 400 if "row" in label else 8000
+        contest[label] = (rows.head(n_rows // cut), action)
     return contest
 
 
@@ -218,12 +219,14 @@ PLAIN: dict[str, Callable[[Stream], Any]] = {
     "TVM": partial(_bare, table1.tvm, TWINS),
     "BSGD-R": partial(_bare, bsgd, {**BUDGETED_PEGASOS, "merging": False}),
     "BSGD-M": partial(_bare, bsgd, {**BUDGETED_PEGASOS, "merging": True}),
+    TABLE: partial(_bare, bsgd, {**BUDGETED_PEGASOS, "merging": True}),
     "DualSGD": partial(_plain_mapped, dualsgd, 200, DUAL),
     "FOGD": partial(_plain_mapped, maps.fogd, COMPONENTS, {"step": 0.002, "epsilon": 0.1}),
     "NOGD": partial(_plain, maps.nogd, {**DESCENT, "rank": RANK}),
     "RRF": _plain_rrf,
 }
 OTHERS: dict[str, dict[str, Callable[[Stream], Any]]] = {
+    TABLE: {GOLDEN: partial(learn, "BSGD-M")},
     "RRF": {"FOGD with 1,600 components": partial(learn, "FOGD", components=RIVAL_COMPONENTS)},
     **{
         learner: {
@@ -233,6 +236,7 @@ OTHERS: dict[str, dict[str, Callable[[Stream], Any]]] = {
         for learner, sampler in (("FOGD", "RBFSampler"), ("NOGD", "Nystroem"))
     },
 }
+OURS = {TABLE: partial(learn, "BSGD-M", search="table")}  # with settings that are no defaults
 
 
 def _product_seconds(rows: Stream, rounds: int) -> dict[int, float]:

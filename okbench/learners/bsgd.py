@@ -31,7 +31,7 @@ class BSGD(Pegasos):
         super()._start(problem)
         looks_up = self._looks_up()
         self._rule = Rule(self.budget, float(self.decay), self.sharpness, self.merges, looks_up)
-        lanes = self._vectors.matrix.shape[1]
+        lanes = self._vectors.coefficients.shape[1]
         self._partners = Room(
             tile=aligned(TILE_SIZE),
             table=placed() if looks_up else np.empty(0),

@@ -34,12 +34,12 @@ class Pegasos(OnlineLearner):
     @property
     def support_vectors(self) -> FloatArray:
         """The vectors, a row each, oldest first; merged ones are rows of no stream."""
-        return self._vectors.matrix[:, self._slots].T
+        return self._vectors.matrix[:, self._lanes].T
 
     @property
     def coefficients(self) -> FloatArray:
         """Coefficients of the vectors, columns × vectors, oldest first."""
-        return self._vectors.coefficients[:, self._slots] * self._factor
+        return self._vectors.coefficients[:, self._lanes] * self._factor
 
     @property
     def nbytes(self) -> int:
@@ -57,8 +57,8 @@ class Pegasos(OnlineLearner):
         check_number(self, "decay", above=0.0)
 
     @property
-    def _slots(self) -> NDArray[np.int32]:
-        return self._vectors.order[: self._size]
+    def _lanes(self) -> NDArray[np.int64]:
+        return self._vectors.by_age(self._size)
 
     @property
     def _factor(self) -> float:
@@ -69,7 +69,7 @@ class Pegasos(OnlineLearner):
         self.check_settings()
         # one slot more, so that a row can join before another leaves
         self._vectors = Vectors.empty(problem.n_features, problem.n_columns, self.budget + 1)
-        self._room = aligned(1, self._vectors.matrix.shape[1])
+        self._room = aligned(1, self._vectors.coefficients.shape[1])
         self._size = self._seen = 0
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:

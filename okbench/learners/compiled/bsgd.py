@@ -19,17 +19,27 @@ from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import inlined
 from okbench.learners.compiled.losses import HINGE, step
 from okbench.learners.compiled.merging import (
+    KERNEL,
     LOG_KERNEL,
     LOSS,
     M1,
     M2,
+    OF_A,
+    OF_B,
     TILE,
     H,
     search,
     search_in_table,
-    value,
 )
-from okbench.learners.compiled.pegasos import Vectors, join, leave, score
+from okbench.learners.compiled.pegasos import (
+    NOBODY,
+    Vectors,
+    join,
+    leave,
+    lightest,
+    oldest_of_least,
+    score,
+)
 from okbench.learners.compiled.sweeps import products
 from okbench.learners.contract import FloatArray
 
@@ -81,69 +91,75 @@ def learn_rows(
             change *= rule.decay
             minus = (plus + 1) % n_columns if minus >= 0 else minus
         if size == rule.budget:
-            twin = youngest_twin(vectors.order, size, kernel)
+            twin = youngest_twin(vectors.tickets, kernel)
             if twin >= 0:
                 if rule.merges:
                     add(coefficients, twin, plus, minus, change)
                 continue
-        add(coefficients, join(vectors, size, rows, i), plus, minus, change)
+        add(coefficients, join(vectors, size, rows, i, before), plus, minus, change)
         size += 1
         if size > rule.budget:
-            age = lightest(coefficients, vectors.order, size)
+            lane = lightest(vectors)
             if rule.merges:
-                age = merge(vectors, size, age, rule, room)
-            leave(vectors, size, age)
+                compare(vectors, lane, rule.sharpness, room)
+                weigh_partners(coefficients, lane, rule.looks_up, room)
+                lane = unite(vectors, lane, room)
+            leave(vectors, size, lane)
             size -= 1
     return size, updates
 
 
 @inlined
-def youngest_twin(order: Any, size: int, kernel: Any) -> int:
-    """The slot of the youngest vector that is the row itself, or -1."""
-    for age in range(size - 1, -1, -1):
-        if kernel[0, order[age]] >= SAME:
-            return int(order[age])
-    return -1
-
-
-@compiled()
-def lightest(coefficients: Any, order: Any, size: int) -> int:
-    """The vector with the shortest coefficients, the oldest of equals; its age."""
-    chosen, least = 0, math.inf
-    for age in range(size):
-        square = 0.0
-        for column in range(len(coefficients)):
-            square += coefficients[column, order[age]] ** 2
-        if square < least:
-            chosen, least = age, square
-    return chosen
+def youngest_twin(tickets: Any, kernel: Any) -> int:
+    """The lane of the youngest vector that is the row itself, or -1."""
+    youngest = -1
+    for lane in range(len(tickets)):
+        ticket = tickets[lane] if tickets[lane] != NOBODY else -1
+        youngest = max(youngest, ticket if kernel[0, lane] >= SAME else -1)
+    return youngest % len(tickets) if youngest >= 0 else -1
 
 
 @compiled(fastmath=FUSED)
-def merge(vectors: Vectors, size: int, a_age: int, rule: Rule, room: Room) -> int:
-    """Merge a vector with the partner that makes it cost least; the partner's age, to leave.
+def compare(vectors: Vectors, a: int, sharpness: float, room: Room) -> None:
+    """The logarithm of the kernel of a vector with every lane."""
+    matrix, norms, log_kernels = vectors.matrix, vectors.squared_norms, room.log_kernels
+    n_held = 0
+    for n in range(len(matrix)):
+        room.values[n_held], room.columns[n_held] = matrix[n, a], n
+        n_held += matrix[n, a] != 0.0
+    width, norm = matrix.shape[1], norms[a]
+    products(room.values, room.columns, 0, n_held, matrix, vectors.place, width, log_kernels, 0)
+    for j in range(width):
+        distance = norm + norms[j] - 2.0 * log_kernels[0, j]
+        log_kernels[0, j] = sharpness * (distance if distance > 0.0 else 0.0)
 
-    Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
-    is their kernel.
-    """
-    matrix, _, norms, coefficients, order = vectors
-    a, tile = order[a_age], room.tile
-    compare(vectors, a, rule.sharpness, room)
-    for first in range(0, matrix.shape[1], TILE):
+
+@compiled(fastmath=FUSED)
+def weigh_partners(coefficients: Any, a: int, looks_up: bool, room: Room) -> None:
+    """Where a vector and each lane would be merged, and what that would cost."""
+    tile, losses = room.tile, room.losses
+    for first in range(0, len(losses), TILE):
         share(coefficients, a, first, room.log_kernels, tile)
-        if rule.looks_up:
+        if looks_up:
             search_in_table(tile, room.table)
         else:
             search(tile)
         find_losses(coefficients, a, first, tile)
         for j in range(TILE):
-            room.losses[first + j] = tile[LOSS + j]
+            losses[first + j] = tile[LOSS + j]
             room.places[first + j] = tile[H + j]
-    b_age, least = 1 if a_age == 0 else 0, math.inf
-    for age in range(size):
-        if age != a_age and room.losses[order[age]] < least:
-            b_age, least = age, room.losses[order[age]]
-    b = order[b_age]
+    losses[a] = math.inf
+
+
+@compiled(fastmath=FUSED)
+def unite(vectors: Vectors, a: int, room: Room) -> int:
+    """Merge a vector with the partner that makes it cost least; the partner's lane, to leave.
+
+    Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
+    is their kernel.
+    """
+    matrix, coefficients = vectors.matrix, vectors.coefficients
+    b = oldest_of_least(room.losses, vectors.tickets)
     h, log_kernel = room.places[b], room.log_kernels[0, b]
     of_a, of_b = exp((1.0 - h) ** 2 * log_kernel), exp(h**2 * log_kernel)
     for column in range(len(coefficients)):
@@ -155,32 +171,16 @@ def merge(vectors: Vectors, size: int, a_age: int, rule: Rule, room: Room) -> in
         x = place * matrix[n, a] + (1.0 - place) * matrix[n, b]
         matrix[n, a] = x
         square += x * x
-    norms[a] = square
-    return b_age
+    vectors.squared_norms[a] = square
+    return b
 
 
-@compiled(fastmath=FUSED)
-def compare(vectors: Vectors, a: int, sharpness: float, room: Room) -> None:
-    """The logarithm of the kernel of a vector with every lane."""
-    matrix, place, norms, _, _ = vectors
-    _, _, values, columns, log_kernels, _, _ = room
-    n_held = 0
-    for n in range(len(matrix)):
-        if matrix[n, a] != 0.0:
-            values[n_held], columns[n_held] = matrix[n, a], n
-            n_held += 1
-    width, norm = matrix.shape[1], norms[a]
-    products(values, columns, 0, n_held, matrix, place, width, log_kernels, 0)
-    for j in range(width):
-        distance = norm + norms[j] - 2.0 * log_kernels[0, j]
-        log_kernels[0, j] = sharpness * (distance if distance > 0.0 else 0.0)
-
-
-@compiled(fastmath=FUSED)
+@inlined
 def share(coefficients: Any, a: int, first: int, log_kernels: Any, tile: Any) -> None:
     """What the search for a tile begins with: kernels, and both vectors' shares of a merge."""
     for j in range(TILE):
         tile[LOG_KERNEL + j] = log_kernels[0, first + j]
+        tile[KERNEL + j] = exp(log_kernels[0, first + j])
         tile[M1 + j] = tile[M2 + j] = 0.0
     for column in range(len(coefficients)):
         of_a = coefficients[column, a]
@@ -192,15 +192,18 @@ def share(coefficients: Any, a: int, first: int, log_kernels: Any, tile: Any) ->
             tile[M2 + j] += of_b / total
 
 
-@compiled(fastmath=FUSED)
+@inlined
 def find_losses(coefficients: Any, a: int, first: int, tile: Any) -> None:
     """The squared distance between the sum of two vectors and what they are merged to."""
     for j in range(TILE):
+        h, log_kernel = tile[H + j], tile[LOG_KERNEL + j]
+        tile[OF_A + j] = exp((1.0 - h) * (1.0 - h) * log_kernel)
+        tile[OF_B + j] = exp(h * h * log_kernel)
         tile[LOSS + j] = 0.0
     for column in range(len(coefficients)):
         of_a = coefficients[column, a]
         for j in range(TILE):
-            log_kernel, of_b = tile[LOG_KERNEL + j], coefficients[column, first + j]
-            merged = value(of_a, of_b, log_kernel, tile[H + j])
-            both = of_a * of_a + of_b * of_b + 2.0 * exp(log_kernel) * of_a * of_b
+            of_b = coefficients[column, first + j]
+            merged = of_b * tile[OF_B + j] + of_a * tile[OF_A + j]
+            both = of_a * of_a + of_b * of_b + 2.0 * tile[KERNEL + j] * of_a * of_b
             tile[LOSS + j] += both - merged * merged

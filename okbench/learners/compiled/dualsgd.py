@@ -9,7 +9,7 @@ from okbench.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, sincos_sweep
 from okbench.learners.compiled.lanes import dot, inlined
 from okbench.learners.compiled.losses import step
-from okbench.learners.compiled.pegasos import Vectors, join, leave
+from okbench.learners.compiled.pegasos import NOBODY, Vectors, join, leave, oldest_of_least, weigh
 from okbench.learners.compiled.pegasos import score as score_vectors
 from okbench.learners.compiled.sweeps import products
 from okbench.learners.contract import FloatArray
@@ -54,21 +54,23 @@ def learn_rows(
         for held in (coefficients, leftover, features.weights):
             shrink(held, t / (t + 1.0))
         if size == rule.budget:
-            keep_leftover(vectors, size, leftover)
+            if rule.stale:
+                keep_leftover(vectors, leftover)
+            measure(vectors)
             for _ in range(rule.handed_over):
-                age = lightest(coefficients, vectors.order, size)
-                hand_over(vectors, vectors.order[age], features)
-                leave(vectors, size, age)
+                lane = oldest_of_least(vectors.squares, vectors.tickets)
+                hand_over(vectors, lane, features)
+                leave(vectors, size, lane)
                 size -= 1
-        slot = join(vectors, size, rows, i)
+        lane = join(vectors, size, rows, i, t)
         recycled = size - (rule.budget - leftover.shape[1])
         if rule.stale and recycled >= 0:
             for column in range(n_columns):
-                coefficients[column, slot] = leftover[column, recycled]
+                coefficients[column, lane] = leftover[column, recycled]
         change = gain / (rule.decay * (t + 1.0))
-        coefficients[plus, slot] = change
+        coefficients[plus, lane] = change
         if minus >= 0 and t > 0:  # nobody has a score to be the runner-up at first
-            coefficients[minus, slot] = -change
+            coefficients[minus, lane] = -change
         size += 1
     return size, updates
 
@@ -135,28 +137,25 @@ def shrink(matrix: Any, factor: float) -> None:
 
 
 @compiled()
-def lightest(coefficients: Any, order: Any, size: int) -> int:
-    """The vector with the shortest coefficients, the oldest of equals; its age.
+def measure(vectors: Vectors) -> None:
+    """The lengths of the vectors' coefficients.
 
     Many are equal but for the rounding of all they were multiplied by, which decides then, as it
-    does in the authors' program.
+    does in the authors' program: the root is taken, because it rounds as well.
     """
-    chosen, least = 0, math.inf
-    for age in range(size):
-        square = 0.0
-        for column in range(len(coefficients)):
-            square += coefficients[column, order[age]] ** 2
-        length = math.sqrt(square)
-        if length < least:
-            chosen, least = age, length
-    return chosen
+    weigh(vectors.coefficients, vectors.squares)
+    for lane in range(len(vectors.squares)):
+        vectors.squares[lane] = math.sqrt(vectors.squares[lane])
 
 
 @inlined
-def keep_leftover(vectors: Vectors, size: int, leftover: Any) -> None:
-    """Remember the coefficients at the places that are about to be free."""
-    kept = leftover.shape[1]
-    for k in range(kept):
-        slot = vectors.order[size - kept + k]
+def keep_leftover(vectors: Vectors, leftover: Any) -> None:
+    """Remember the coefficients of the youngest, whose places are about to be free."""
+    tickets, next_younger = vectors.tickets, NOBODY
+    for k in range(leftover.shape[1] - 1, -1, -1):
+        youngest = -1
+        for ticket in tickets:
+            youngest = max(youngest, ticket if ticket < next_younger else -1)
+        next_younger = youngest
         for column in range(len(leftover)):
-            leftover[column, k] = vectors.coefficients[column, slot]
+            leftover[column, k] = vectors.coefficients[column, youngest % len(tickets)]
