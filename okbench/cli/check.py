@@ -30,10 +30,10 @@ EPILOG = """\b
 @click.argument("baseline", type=PLACE, required=False)
 @click.argument("new", type=PLACE, required=False)
 @click.option("--speed", nargs=2, metavar="BASE HEAD", help="Time two checkouts, or two Pythons.")
-@click.option("--table", type=TABLE, default="demo", show_default=True, help="Timed by --speed.")
+@click.option("--table", type=TABLE, show_default="demo", help="Timed by --speed.")
 @click.option("--datasets", type=DATASETS, help="Timed by --speed: these alone.")
 @click.option("--learners", type=LEARNERS, help="Timed by --speed: these alone.")
-@click.option("--rounds", type=int, default=21, show_default=True, help="Of --speed.")
+@click.option("--rounds", type=int, show_default="21", help="Of --speed.")
 @click.option("--slower", multiple=True, help="Ratio of seconds allowed: 1.3, or FOGD=1.5.")
 @click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of losses.")
 @click.option("--subset", is_flag=True, help="Compare only the trials that NEW has.")
@@ -48,10 +48,10 @@ def check(
     subset: bool,
     form: str,
     output: Path | None,
-    table: str,
+    table: str | None,
     datasets: tuple[str, ...] | None,
     learners: tuple[str, ...] | None,
-    rounds: int,
+    rounds: int | None,
 ) -> None:
     """Did a result get worse? Hold NEW (runs/ if not told) against BASELINE; exit 1 says yes.
 
@@ -64,8 +64,14 @@ def check(
     from okbench.reports.speed import Allowed
 
     allowed = Allowed.read(slower)
+    timed = {"table": table, "datasets": datasets, "learners": learners, "rounds": rounds}
+    if speed and (baseline or subset):
+        raise UsageError("--speed measures seconds itself: no baseline, no --subset goes with it")
+    for name, value in timed.items():
+        if value is not None and not speed:
+            raise UsageError(f"--{name} says what --speed times, and goes with it alone")
     if speed:
-        found = _check_speed(speed, table, datasets, learners, rounds, allowed)
+        found = _check_speed(speed, table or "demo", datasets, learners, rounds, allowed)
     elif baseline:
         found = _check_results(baseline, new, tolerance, subset, allowed)
     else:
@@ -84,13 +90,14 @@ def _check_results(
     from okbench.reports.check import check as check_contents
     from okbench.reports.check import joined
     from okbench.reports.files import pairs, read_file
+    from okbench.trials.store import Store
 
     return joined(
         [
             check_contents(
                 pair.table,
                 read_file(pair.baseline),
-                read_file(pair.new),
+                Store(pair.new).read(curves=False),
                 tolerance=tolerance,
                 subset=subset,
                 allowed=allowed,
@@ -105,13 +112,13 @@ def _check_speed(
     table: str,
     datasets: tuple[str, ...] | None,
     learners: tuple[str, ...] | None,
-    rounds: int,
+    rounds: int | None,
     allowed: Allowed,
 ) -> Check:
     from tqdm import tqdm
 
     from okbench.papers.tables import find
-    from okbench.reports.speed_job import compare_speed
+    from okbench.reports.speed_job import ROUNDS, compare_speed
     from okbench.trials.options import Options
 
     options = Options(datasets=datasets, learners=learners)
@@ -121,7 +128,7 @@ def _check_speed(
             bar.total = total
             bar.update(done - bar.n)
 
-        return compare_speed(*speed, find(table), options, rounds, allowed, watch)
+        return compare_speed(*speed, find(table), options, rounds or ROUNDS, allowed, watch)
 
 
 @click.command()
@@ -147,7 +154,13 @@ def bless(
     from okbench.papers.tables import find
     from okbench.reports.bless import bless as write_baseline
     from okbench.trials.options import Options
+    from okbench.trials.store import Store
 
+    found = find(table)
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
-    path = write_baseline(find(table), results, into, reason, options)
-    click.echo(f"{path}  (okbench check {path})")
+    baseline = Store.of(into, found.name)
+    before = len(baseline.read(curves=False).measured)
+    path = write_baseline(found, results, into, reason, options)
+    told = f"{len(baseline.read(curves=False).measured)} trials"
+    told += f", {before} before" if before else ""
+    click.echo(f"{path}: {told}  (okbench check {path})")

@@ -42,8 +42,10 @@ def compare(
     """
     if len(what) == 1:
         _compare_learners(what[0], against, picture, trials, seed, results, form)
-    elif against or picture:
-        raise UsageError("--against and --picture go with one table, not with results files")
+    elif against or picture or trials or seed:
+        raise UsageError(
+            "--against, --picture, --trials and --seed go with one table, not with results files"
+        )
     else:
         _compare_sets([Path(word) for word in what], form)
 
@@ -64,7 +66,14 @@ def _compare_learners(
     from okbench.reports.stored import stored
     from okbench.trials.options import Options
 
-    report = stored(find(name), results, Options(trials=trials, seed=seed), None)
+    try:
+        table = find(name)
+    except UsageError as error:
+        if Path(name).is_dir() or name.endswith(".jsonl"):
+            told = f"{name}: one set of outcomes; name another to hold it against, or a table"
+            raise UsageError(told) from error
+        raise
+    report = stored(table, results, Options(trials=trials, seed=seed), None)
     found, ranks = duels(report, against), ranking(report)
     text = rivals_json(found, ranks) if form == "json" else rivals_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)
@@ -103,5 +112,5 @@ def export(places: tuple[Path, ...], output: Path, form: str | None, curves: boo
     """Write outcomes at PLACES (files or folders) as a flat table, one row a trial."""
     from okbench.reports.export import export as write_table
 
-    count = write_table(places, form or output.suffix.removeprefix("."), output, curves)
+    count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
     click.echo(f"{output}: {count} rows")

@@ -8,7 +8,7 @@ import click
 
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 from okbench.cli.report import RESULTS, SETTINGS
-from okbench.errors import StoreError, UsageError
+from okbench.errors import UsageError
 
 EPILOG = """\b
   okbench plot lsokl/figure4
@@ -44,6 +44,7 @@ def plot(
     from okbench.reports.figures import stored_picture
     from okbench.reports.figures_draw import images
     from okbench.reports.figures_text import csv_of
+    from okbench.reports.files import write_whole
     from okbench.trials.options import Options
 
     found = find(figure, tuned=settings)
@@ -57,19 +58,12 @@ def plot(
         )
     files = {**images(picture), "csv": csv_of(picture).encode("utf-8")}
     for ending, content in files.items():
-        click.echo(_write((to or results) / f"{found.name}.{ending}", content))
+        path = (to or results) / f"{found.name}.{ending}"
+        write_whole(path, content)
+        click.echo(path)
     if picture.absent:
         click.echo(
             f"left out, not measured here: {', '.join(picture.absent)}"
             f"  (okbench run {found.name} --datasets {','.join(picture.absent)})",
             err=True,
         )
-
-
-def _write(path: Path, content: bytes) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}; see --to") from error
-    return path

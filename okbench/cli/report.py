@@ -71,6 +71,8 @@ def report(
     from okbench.trials.options import Options
     from okbench.trials.store import Store
 
+    if (explain and curve) or ((explain or curve) and form != "terminal"):
+        raise UsageError("--explain and --curve are text, each alone: no --format goes with them")
     found = find(table, tuned=settings)
     path = Store.of(results, found.trials_of).path
     if not path.exists():

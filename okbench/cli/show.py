@@ -29,7 +29,8 @@ def show(name: str, variant: str, results: Path, form: str) -> None:
 
         told = describe_trial(name, list(dict.fromkeys([results, BASELINES])))
         if told is None:
-            raise no_dataset from None
+            told = f"{no_dataset} Nor does the id of a trial in {results} begin so"
+            raise UsageError(told) from None
         click.echo(told.rstrip())
         return
     show_dataset(name, variant, form)

@@ -51,6 +51,11 @@ def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Optio
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
     path = Store.of(baselines, table.name).path
+    if path.is_file() and not read_file(path).blessed:
+        raise DataError(
+            f"{path} holds outcomes and is no baseline, which would replace them; choose another "
+            "folder with --into"
+        )
     chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
     write_whole(path, b"".join(_lines(table.name, reason.strip(), chosen, contents)))
     return path

@@ -14,6 +14,7 @@ from okbench.trials.nouns import Outcome
 
 CellKey = tuple[str, str]  # dataset, learner label
 Expected = Mapping[CellKey, Sequence[str]]  # the ids of the trials that belong in a cell
+_OUTGROWN = 1e150  # from here on no deviation can be reckoned: squares are beyond all numbers
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,11 @@ def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> s
 
 
 def value_of(outcome: Outcome, metric: Metric) -> float | None:
-    """The metric of a done trial; None when there is no finite one."""
+    """The metric of a done trial; None when it is no number, or has outgrown the numbers."""
     if outcome.status != "done" or outcome.total is None or not outcome.rows:
         return None
     share = outcome.total / outcome.rows
-    if not math.isfinite(share):
+    if not abs(share) < _OUTGROWN:
         return None
     if metric in ("mistake_rate", "exceedance"):
         return 100.0 * share
@@ -167,7 +168,7 @@ def _inferred(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[str
 
 
 def _ending(outcome: Outcome) -> str:
-    # done without a finite score: a sum of squares that outgrew the numbers
+    # done without a score: a sum of squares that outgrew the numbers
     return "diverged" if outcome.status == "done" else outcome.status
 
 

@@ -40,6 +40,9 @@ def difference(old: Trial, new: Trial) -> str:
     ]
     if old.fingerprint != new.fingerprint:
         told.append("other rows")
-    if old.protocol_version != new.protocol_version:
-        told.append(f"protocol version {old.protocol_version} → {new.protocol_version}")
+    told += [
+        f"{name.replace('_', ' ')} {getattr(old, name)} → {getattr(new, name)}"
+        for name in ("seed", "order", "protocol", "protocol_version", "block", "tolerance")
+        if getattr(old, name) != getattr(new, name)
+    ]
     return ", ".join(told)

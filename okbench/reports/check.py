@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
-from okbench.errors import DataError
+from okbench.errors import DataError, UsageError
 from okbench.papers.nouns import Metric
 from okbench.reports.cells import value_of
 from okbench.reports.changes import Changes
@@ -93,6 +93,8 @@ def check(
     allowed: Allowed | None = None,
 ) -> Check:
     """Hold what was measured against a baseline. `subset`: only the trials that `new` has."""
+    if not 0 <= tolerance < math.inf:
+        raise UsageError(f"tolerance: a share, 0 or more, not {tolerance}")
     before, now = baseline.standing(), new.standing()
     if not before:
         raise DataError(f"{table}: the baseline holds no outcomes")
@@ -113,10 +115,20 @@ def joined(checks: Sequence[Check]) -> Check:
     return Check(
         tuple(cell for one in checks for cell in one.cells),
         tuple(second for one in checks for second in one.seconds),
-        "; ".join(dict.fromkeys(one.seconds_told for one in checks if one.seconds_told)),
+        _seconds_told(checks),
         sum(one.unblessed for one in checks),
         max((one.tolerance for one in checks), default=TOLERANCE),
     )
+
+
+def _seconds_told(checks: Sequence[Check]) -> str:
+    """Why seconds were not compared, with the tables it is said of where it is not said of all."""
+    tables: dict[str, list[str]] = {}
+    for one in checks:
+        tables.setdefault(one.seconds_told, []).extend({cell.table for cell in one.cells})
+    if len(tables) < 2:
+        return next(iter(tables), "")
+    return "; ".join(f"{', '.join(of)}: {told}" for told, of in tables.items() if told)
 
 
 def _refuse_other_table(

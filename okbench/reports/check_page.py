@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
 from okbench.reports.check import FAILS, CellCheck, Check
-from okbench.reports.numbers import PERCENT, decimals, signed
+from okbench.reports.numbers import PERCENT, mean_and_std, signed
+from okbench.reports.render import in_markdown
 from okbench.reports.speed import SpeedCheck
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARKDOWN = re.compile(r"([\\|*_<`\[])")
 
 
 def summary(check: Check) -> str:
@@ -65,11 +65,11 @@ def _means(cell: CellCheck) -> str:
     if cell.before is None or cell.now is None or cell.before == cell.now:
         return ""
     difference = cell.now - cell.before
-    places = decimals(cell.metric, cell.before)
+    before, now = (mean_and_std(cell.metric, mean, None) for mean in (cell.before, cell.now))
     unit = " %" if cell.metric in PERCENT else ""
     scale = f", {abs(difference) / cell.spread:.2g} sd of the baseline" if cell.spread else ""
     change = signed(cell.metric, difference, cell.before)
-    return f"{cell.before:.{places}f} → {cell.now:.{places}f}{unit} ({change}{scale})"
+    return f"{before} → {now}{unit} ({change}{scale})"
 
 
 def _speed_line(one: SpeedCheck) -> str:
@@ -103,15 +103,11 @@ def _markdown(check: Check) -> str:
     ]
     if rows:
         lines += ["| learner | dataset | found | change | first seen |", "| --- " * 5 + "|"]
-        lines += ["| " + " | ".join(map(_plain, row)) + " |" for row in rows]
+        lines += ["| " + " | ".join(map(in_markdown, row)) + " |" for row in rows]
         lines.append("")
     if check.seconds_told:
         lines.append(f"Seconds were not compared: {check.seconds_told}.")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _plain(words: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", words)
 
 
 def _json(check: Check) -> str:

@@ -110,6 +110,8 @@ def _comparison(node: Node) -> Comparison:
     who = _only(node, fields, ("of", "each of"))
     if ("within" in fields) != (verb == "is near"):
         raise node.error("'within' goes with 'is near', and only with it")
+    if verb == "is near" and "compare" in fields and fields["compare"].text() != "score":
+        raise node.error("'is near' goes with scores")
     if "times" in fields and verb != "beats":
         raise node.error("'times' goes with 'beats'")
     return Comparison(

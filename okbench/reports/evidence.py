@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -137,13 +138,14 @@ def _by_ratio(
     better, worse = (
         (left.value, right.value) if _low_is_good(report, test) else (right.value, left.value)
     )
-    ratio = worse / better if better else float("inf")
+    ratio = 1.0 if worse == better else worse / better if better else math.inf
     holds: bool | None = ratio >= test.times
     if test.times == 1.0 and noise == 1.0:
         holds = ratio > 1.0
     elif test.times / noise < ratio < test.times * noise:
         holds = None
-    words = "beside" if holds is None else "beats" if ratio > 1 else "loses to"
+    words = "beats" if ratio > 1 else "equals" if ratio == 1 else "loses to"
+    words = "beside" if holds is None else words
     told = f"{_figures(left, right, words)}, {ratio:.3g} times"
     return Evidence(left.cell.dataset, holds, told)
 

@@ -62,7 +62,8 @@ def explain(
 def _known(name: str, known: tuple[str, ...], noun: str) -> str:
     found = [one for one in known if one.casefold() == name.casefold()]
     if not found:
-        raise UsageError(f"no {noun} '{name}' here.{did_you_mean(name, known)}")
+        hint = did_you_mean(name, known)
+        raise UsageError(f"no {noun} '{name}' here.{hint} There is {', '.join(known)}")
     return found[0]
 
 

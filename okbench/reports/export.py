@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,13 @@ def export(places: Sequence[Path], form: str, target: Path, curves: bool = False
 
     `value` is the metric, in percent for rates; numbers are as measured. `settings` is JSON.
     """
+    if form not in FORMATS:
+        raise UsageError(
+            f"{target}: no format '{form}' ({', '.join(FORMATS)}); name one with --format"
+        )
     rows = list(_rows(places, curves))
     columns = POINT if curves else TRIAL
-    if form == "csv":
-        write_whole(target, _csv(rows, columns))
-    elif form == "parquet":
-        write_whole(target, _parquet(rows, columns))
-    else:
-        raise UsageError(f"no format '{form}' ({', '.join(FORMATS)})")
+    write_whole(target, (_csv if form == "csv" else _parquet)(rows, columns))
     return len(rows)
 
 
@@ -73,7 +72,7 @@ def _points(table: str, outcome: Outcome) -> Iterator[Row]:
         yield dict(zip(POINT, (outcome.trial.id, table, *point), strict=True))
 
 
-def _csv(rows: Iterable[Row], columns: Sequence[str]) -> bytes:
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
     page = io.StringIO()
     writer = csv.DictWriter(page, columns, lineterminator="\n")
     writer.writeheader()

@@ -21,16 +21,20 @@ BOUND = "bound"  # a further column of a figure that draws one
 
 def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
     """A sheet a panel: values down, lines across, each with what is proved of it beside it. The
-    notes stand under the last."""
+    notes stand under the last. Without any panel, a sheet says that every line is missing."""
+    if not picture.panels:
+        rows = tuple((Entry(label), Entry("missing")) for label in picture.labels)
+        title = f"{picture.name}: {picture.title}"
+        return (Sheet(title, ("line", "measured"), (rows,), picture.notes, words=1),)
     sheets = []
     for panel in picture.panels:
-        header, *rows = zip(*_columns(panel, metric), strict=True)
+        header, *lines = zip(*_columns(panel, metric), strict=True)
         last = panel is picture.panels[-1]
         sheets.append(
             Sheet(
                 f"{picture.name}: {picture.title}, {panel.title} ({panel.y_name})",
                 header,
-                (tuple(tuple(map(Entry, row)) for row in rows),),
+                (tuple(tuple(map(Entry, line)) for line in lines),),
                 picture.notes if last else (),
                 words=1,
             )

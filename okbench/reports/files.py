@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.errors import StoreError, UsageError
-from okbench.papers.tables import names
+from okbench.papers.tables import find, names
 from okbench.trials.contents import Contents
 from okbench.trials.nouns import Outcome
 from okbench.trials.store import Store
@@ -49,15 +50,10 @@ def table_of(path: Path) -> str:
 
 def pairs(baseline: Path, new: Path | None) -> list[Pair]:
     """What to check against what. A folder stands for every results file in it; outcomes are looked
-    for under the same name, in runs/ unless told.
+    for under the same name, in runs/ unless told. One file of outcomes at least is there.
     """
     if not baseline.exists():
-        named = Store.of(BASELINES, str(baseline)).path
-        if not named.is_file():
-            raise UsageError(
-                f"no baseline at {baseline}; make one with okbench bless TABLE --reason '…'"
-            )
-        baseline = named
+        baseline = _baseline_named(str(baseline))
     files = results_files(baseline)
     if not files:
         raise UsageError(f"no results files in {baseline}")
@@ -66,10 +62,23 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
         raise UsageError(
             f"{baseline} holds {len(files)} baselines; name a folder to check, not a file"
         )
-    return [
+    found = [
         Pair(table, path, place if place.is_file() else Store.of(place, table).path)
         for table, path in files.items()
     ]
+    if not any(pair.new.is_file() for pair in found):
+        raise UsageError(f"no results at {found[0].new}")
+    return found
+
+
+def _baseline_named(name: str) -> Path:
+    """The baseline of a table, which may be named as anywhere: `table5`."""
+    path = Store.of(BASELINES, name).path
+    with suppress(UsageError):
+        path = Store.of(BASELINES, find(name).name).path
+    if not path.is_file():
+        raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
+    return path
 
 
 def read_file(path: Path, curves: bool = False) -> Contents:
@@ -89,9 +98,14 @@ def outcomes_at(place: Path) -> dict[str, Outcome]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name always stands for a whole one."""
+    """Write a file so that its name always stands for a whole one; a pipe or a device is written
+    to, never replaced.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             try:
                 file.write(data)

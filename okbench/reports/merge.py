@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from okbench.errors import DataError
 from okbench.reports.files import read_file, results_files, write_whole
@@ -35,19 +35,33 @@ def merge(places: Sequence[Path], into: Path) -> list[Merged]:
         for table, path in results_files(place).items():
             by_table.setdefault(table, []).append(path)
     ready = []
-    for table, paths in by_table.items():
-        target = Store.of(into, table).path
-        sources = [target, *paths] if target.is_file() else paths
-        if target.is_file() and read_file(target).blessed:
-            raise DataError(f"{target} is a baseline; choose another folder, and bless what is new")
-        together = _together(dict.fromkeys(path.resolve() for path in sources))
-        ready.append((Merged(target, table, len(together.measured), len(sources)), together))
-    for merged, together in ready:
-        write_whole(merged.path, _lines(together))
+    with ExitStack() as held:
+        for table, paths in by_table.items():
+            target = Store.of(into, table)
+            if target.path.is_file():
+                held.enter_context(_kept(target))
+                paths.insert(0, target.path)
+            sources = list(dict.fromkeys(path.resolve() for path in paths))
+            together = _together(sources)
+            merged = Merged(target.path, table, len(together.measured), len(sources))
+            ready.append((merged, together))
+        for merged, together in ready:
+            write_whole(merged.path, _lines(together))
     return [merged for merged, _ in ready]
 
 
-def _together(paths: dict[Path, Any]) -> Contents:
+@contextmanager
+def _kept(target: Store) -> Iterator[None]:
+    """Nobody adds to a file while it is replaced: what they added would be lost."""
+    if target.read(curves=False).blessed:
+        raise DataError(
+            f"{target.path} is a baseline; choose another folder, and bless what is new"
+        )
+    with target.writer({}, ""):
+        yield
+
+
+def _together(paths: Sequence[Path]) -> Contents:
     """One set of contents, an outcome a trial (two where one was timed alone)."""
     whole = Contents()
     for path in paths:

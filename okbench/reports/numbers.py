@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
 
 from okbench.papers.nouns import Metric
 
@@ -19,11 +20,20 @@ METRIC_WORDS = {
     "rmse": "root mean squared error",
     "exceedance": "pairs ε or further off in %",
 }
-ASCII = {
-    "±": "+/-", "−": "-", "—": "--", "–": "-", "×": "x", "…": "...", "→": "->", "σ": "sigma",
-    "ε": "eps", "²": "^2",
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+    "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Σ": "Sigma", "Φ": "Phi",
+    "Ψ": "Psi", "Ω": "Omega",
 }  # fmt: skip
-_PRINTED_PLACES = re.compile(r"\d+(?:\.(\d+))?[^±\d]*(?:±\s*\d+(?:\.(\d+))?)?")
+ASCII = {
+    **GREEK,
+    "±": "+/-", "−": "-", "—": "--", "–": "-", "×": "x", "…": "...", "→": "->", "ε": "eps",
+    "²": "^2", "³": "^3", "·": "*", "√": "sqrt", "≤": "<=", "≥": ">=",
+}  # fmt: skip
+_PRINTED_PLACES = re.compile(r"\d[\d,]*(?:\.(\d+))?[^±\d]*(?:±\s*\d[\d,]*(?:\.(\d+))?)?")
+_POWER_OF_TEN = re.compile(r"\d[eE][-+]?\d")
 
 
 def decimals(metric: Metric, mean: float) -> int:
@@ -51,8 +61,9 @@ def of_cell(cell: Cell, mean: float) -> str:
 
 def like_paper(cell: Cell, mean: float) -> str:
     """The same, to the places the paper prints in that cell: `35.2 ± 0.9`."""
-    found = _PRINTED_PLACES.search(cell.printed.text) if cell.printed else None
-    if not found:
+    text = cell.printed.text if cell.printed else ""
+    found = _PRINTED_PLACES.search(text)
+    if not found or _POWER_OF_TEN.search(text):
         return of_cell(cell, mean)
     of_mean, of_std = (len(part or "") for part in found.groups())
     spread = "" if cell.std is None else f" ± {_fixed(cell.std, of_std or of_mean)}"
@@ -82,10 +93,11 @@ def encodable(text: str, encoding: str | None) -> bool:
 
 
 def in_ascii(text: str) -> str:
-    """The text with ASCII stand-ins for its signs."""
+    """The text with ASCII stand-ins for its signs, and letters without their accents."""
     for sign, stand_in in ASCII.items():
         text = text.replace(sign, stand_in)
-    return text.encode("ascii", "replace").decode("ascii")
+    bare = (letter for letter in normalize("NFKD", text) if not combining(letter))
+    return "".join(bare).encode("ascii", "replace").decode("ascii")
 
 
 def _size(value: float) -> int:

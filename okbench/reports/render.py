@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -13,6 +14,7 @@ from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.errors import UsageError, did_you_mean
 from okbench.reports.cells import Cell
+from okbench.reports.latex import latex
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.report import Report
 from okbench.reports.sheets import Entry, Sheet, sheets
@@ -20,21 +22,7 @@ from okbench.reports.sheets import Entry, Sheet, sheets
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
 )  # fmt: skip
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "×": r"$\times$",
-    "σ": r"$\sigma$",
-    "…": r"\dots{}",
-}
-_MARKDOWN = {sign: f"\\{sign}" for sign in "\\|*_<`["}
+_MARKDOWN = re.compile(r"([\\|*_<`\[])")
 
 
 def render(report: Report, form: str, encoding: str | None = None) -> str:
@@ -72,60 +60,29 @@ def _terminal(sheet: Sheet) -> str:
     for group in sheet.groups:
         rows += [SEPARATING_LINE] if rows else []
         rows += [[f"* {e.text}" if e.best else e.text for e in row] for row in group]
-    return "\n".join([sheet.title, "", _tabulated(sheet, rows, "simple"), "", *sheet.notes])
+    table = _tabulated(sheet.header, rows, "simple", sheet.words)
+    return "\n".join([sheet.title, "", table, "", *sheet.notes])
 
 
 def _markdown(sheet: Sheet) -> str:
     def spelled(entry: Entry) -> str:
-        words = _escaped(entry.text, _MARKDOWN)
+        words = in_markdown(entry.text)
         return f"**{words}**" if entry.best else words
 
     rows = [list(map(spelled, row)) for group in sheet.groups for row in group]
-    title = _escaped(sheet.title, _MARKDOWN)
-    notes = [f"- {_escaped(note, _MARKDOWN)}" for note in sheet.notes]
-    return "\n".join([f"### {title}", "", _tabulated(sheet, rows, "pipe"), "", *notes])
+    table = _tabulated(list(map(in_markdown, sheet.header)), rows, "pipe", sheet.words)
+    notes = [f"- {in_markdown(note)}" for note in sheet.notes]
+    return "\n".join([f"### {in_markdown(sheet.title)}", "", table, "", *notes])
 
 
-def _tabulated(sheet: Sheet, rows: list[Any], form: str) -> str:
-    sides = ["left"] * sheet.words + ["right"] * (len(sheet.header) - sheet.words)
-    return tabulate(
-        rows, headers=sheet.header, tablefmt=form, colalign=sides, disable_numparse=True
-    )
+def in_markdown(text: str) -> str:
+    """The text as Markdown shows it letter by letter."""
+    return _MARKDOWN.sub(r"\\\1", text)
 
 
-def _latex(sheet: Sheet) -> str:
-    """A table environment; the preamble needs the package booktabs. Best bold, runner-up italic."""
-
-    def spelled(entry: Entry) -> str:
-        words = _escaped(entry.text, _LATEX)
-        return (words, f"\\textbf{{{words}}}", f"\\textit{{{words}}}")[entry.place]
-
-    groups = [
-        "\n".join(" & ".join(map(spelled, row)) + r" \\" for row in group) for group in sheet.groups
-    ]
-    columns = "l" * sheet.words + "r" * (len(sheet.header) - sheet.words)
-    notes = " ".join(_escaped(note, _LATEX) for note in sheet.notes)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_escaped(sheet.title, _LATEX)}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            " & ".join(_escaped(name, _LATEX) for name in sheet.header) + r" \\",
-            r"\midrule",
-            "\n\\midrule\n".join(groups),
-            r"\bottomrule",
-            r"\end{tabular}",
-            "",
-            rf"\footnotesize {notes}",
-            r"\end{table}",
-        ]
-    )
-
-
-def _escaped(text: str, signs: Mapping[str, str]) -> str:
-    return "".join(signs.get(character, character) for character in text)
+def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
+    sides = ["left"] * words + ["right"] * (len(header) - words)
+    return tabulate(rows, headers=header, tablefmt=form, colalign=sides, disable_numparse=True)
 
 
 def _csv(report: Report) -> str:
@@ -179,7 +136,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
 _PAGES: Mapping[str, Callable[[Sheet], str]] = {
     "terminal": _terminal,
     "md": _markdown,
-    "latex": _latex,
+    "latex": latex,
 }
 _DATA: Mapping[str, Callable[[Report], str]] = {"csv": _csv, "json": _json}
 FORMATS = (*_PAGES, *_DATA)

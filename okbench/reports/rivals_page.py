@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,8 +10,11 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from okbench.errors import StoreError, UsageError
+from okbench.errors import UsageError
+from okbench.reports.files import write_whole
 from okbench.reports.rivals import Duel, Ranking
+
+PICTURES = ("svg", "png", "pdf")
 
 
 def rivals_text(duels: Sequence[Duel], ranking: Ranking) -> str:
@@ -78,7 +82,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
     if ranking.agreement is not None:
         lines.append(
             f"Agreement with the paper's order: Kendall's τ = {ranking.agreement:.2f} "
-            f"(mean of {ranking.agreement_on} datasets)."
+            f"(mean over datasets: {ranking.agreement_on})."
         )
     if ranking.left_out:
         lines.append(f"Without a complete cell for every learner: {', '.join(ranking.left_out)}.")
@@ -89,6 +93,9 @@ def draw_ranking(ranking: Ranking, path: Path) -> None:
     """The critical-difference picture (Demšar 2006): learners on a line of ranks, bars over those
     that cannot be told apart. The ending of `path` picks the format.
     """
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in PICTURES:
+        raise UsageError(f"{path}: no picture format '{ending}' ({', '.join(PICTURES)})")
     if ranking.critical is None:
         raise UsageError("no picture: too few datasets have a complete cell for every learner")
     try:
@@ -110,10 +117,9 @@ def draw_ranking(ranking: Ranking, path: Path) -> None:
     axes.set_xlim(0.8, len(names) + 0.2 * (len(groups) + 1))
     axes.set_xlabel(f"average rank over {len(ranking.datasets)} datasets")
     axes.set_title(f"a bar joins what cannot be told apart (CD = {ranking.critical:.2f})")
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}: the picture cannot be written: {error}") from error
+    page = io.BytesIO()
+    figure.savefig(page, format=ending)
+    write_whole(path, page.getvalue())
 
 
 def _groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:

@@ -13,10 +13,10 @@ from tabulate import tabulate
 from okbench.papers.nouns import Metric
 from okbench.reports.cells import value_of
 from okbench.reports.changes import difference
-from okbench.reports.groups import GroupKey, grouped
+from okbench.reports.groups import GroupKey, grouped_alike
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.statistics import Paired, paired
-from okbench.trials.nouns import Outcome, Trial
+from okbench.trials.nouns import Outcome
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Line:
 
 def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
     """The lines of all sets, in the order they are first met."""
-    groups = [grouped(outcomes.values()) for outcomes in sets]
+    groups = grouped_alike([outcomes.values() for outcomes in sets])
     keys = dict.fromkeys(key for found in groups for key in found)
     return [_line(key, [found.get(key, []) for found in groups]) for key in keys]
 
@@ -57,10 +57,14 @@ def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
     first, last = groups[0], groups[-1]
     if not first or not last:
         return Line(*key, metric, columns, None, "only in some")
-    if first[0].trial.metric != last[0].trial.metric:
+    before, after = first[0].trial, last[0].trial
+    if before.metric != after.metric:
         return Line(*key, metric, columns, None, "two metrics")
+    unlike = difference(before, after)
+    if (before.order, before.seed) != (after.order, after.seed):
+        return Line(*key, metric, columns, None, f"{unlike}; not paired: other row orders")
     found = paired(values[-1], values[0])
-    return Line(*key, metric, columns, found, _told(first, last, values, found))
+    return Line(*key, metric, columns, found, _told(unlike, values, found))
 
 
 def _values(group: Sequence[Outcome], metric: Metric) -> dict[int, float]:
@@ -82,14 +86,8 @@ def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> Column:
     )
 
 
-def _told(
-    first: Sequence[Outcome],
-    last: Sequence[Outcome],
-    values: Sequence[Mapping[int, float]],
-    found: Paired | None,
-) -> str:
-    before, after = _kind(first), _kind(last)
-    told = [difference(before, after)] if before != after else []
+def _told(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
+    told = [unlike]
     shared = values[0].keys() & values[-1].keys()
     if shared and all(values[0][r] == values[-1][r] for r in shared):
         told.append("equal in every trial" if len(shared) > 1 else "equal")
@@ -100,10 +98,6 @@ def _told(
     if values[0].keys() != values[-1].keys():
         told.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
     return "; ".join(part for part in told if part)
-
-
-def _kind(group: Sequence[Outcome]) -> Trial:
-    return group[0].trial
 
 
 def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -140,8 +140,9 @@ class _Side:
 
     def ask(self, arguments: list[str]) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(arguments) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it ended, which the missing answer tells
+            self._process.stdin.write(json.dumps(arguments) + "\n")
+            self._process.stdin.flush()
         refusal = self.answer()
         if refusal:
             raise _Refused(f"{self.name}: {refusal}")
@@ -199,7 +200,8 @@ def _introduced(side: _Side, errors: IO[str]) -> str:
 def _end(process: subprocess.Popen[str]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            pipe.close()
+            with suppress(BrokenPipeError):
+                pipe.close()
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:

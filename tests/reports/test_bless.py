@@ -5,10 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from outcome_material import results_file
 from small_table import FOGD, all_measured, measured, small_table
 
 from okbench import __version__
+from okbench.cli.check import bless as command
+from okbench.cli.run import run
 from okbench.errors import DataError, StoreError, UsageError
 from okbench.reports.bless import bless
 from okbench.reports.check import check
@@ -89,6 +92,29 @@ def test_contradicting_outcomes_are_refused(tmp_path: Path) -> None:
     found = all_measured(TABLE)
     with pytest.raises(DataError, match="measured more than once, with different scores"):
         blessed(tmp_path, [*found, replace(found[0], total=1)])
+
+
+def test_outcomes_are_never_replaced_by_a_baseline(tmp_path: Path) -> None:
+    runs = results_file(tmp_path / "made/small.jsonl", all_measured(TABLE))
+    before = runs.read_bytes()
+    with pytest.raises(DataError, match="holds outcomes and is no baseline"):
+        bless(TABLE, tmp_path, tmp_path, "in their place", Options())
+    assert runs.read_bytes() == before
+
+
+def test_a_baseline_may_be_blessed_again(tmp_path: Path) -> None:
+    assert blessed(tmp_path, all_measured(TABLE)) == blessed(tmp_path, all_measured(TABLE))
+
+
+def test_the_command_says_how_many_trials_are_guarded_now_and_were_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cell = ["demo", "--datasets", "breast-cancer", "--learners", "Perceptron"]
+    CliRunner().invoke(run, [*cell, "--trials", "3"])
+    words = [*cell, "--reason", "as measured", "--trials"]
+    assert "demo.jsonl: 3 trials  (" in CliRunner().invoke(command, [*words, "3"]).output
+    assert "demo.jsonl: 2 trials, 3 before" in CliRunner().invoke(command, [*words, "2"]).output
 
 
 def test_a_reason_is_needed(tmp_path: Path) -> None:

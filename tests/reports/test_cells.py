@@ -99,8 +99,9 @@ def test_a_cell_of_which_every_trial_outran_the_tables_limit_says_so() -> None:
     assert shortfall(asked, *late[1:]) == "timeout 3"
 
 
-def test_a_sum_that_is_no_number_counts_as_diverged() -> None:
-    cell = measured(outcome(0, math.inf), ids=1)
+@pytest.mark.parametrize("total", [math.inf, math.nan, 1.7e308, 1e200])
+def test_a_sum_that_outgrew_the_numbers_counts_as_diverged(total: float) -> None:
+    cell = measured(outcome(0, total), ids=1)
     assert (cell.values, cell.statuses) == ((), {"diverged": 1})
 
 

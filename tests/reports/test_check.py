@@ -14,7 +14,7 @@ from outcome_material import MACHINE, outcome, outcomes, results_file, trial
 
 from okbench.cli.check import check as command
 from okbench.errors import DataError, OkbenchError, StoreError, UsageError
-from okbench.reports.check import Check, check
+from okbench.reports.check import Check, check, joined
 from okbench.reports.check_page import PAGES, summary
 from okbench.reports.files import pairs
 from okbench.reports.speed import Allowed, check_seconds
@@ -86,6 +86,18 @@ def test_losses_may_differ_by_the_tolerance() -> None:
 def test_a_score_that_is_no_number_does_not_pass(total: float | None) -> None:
     found = checked([replace(BASE[0], total=total), *BASE[1:]])
     assert (found.passed, found.cells[0].finding) == (False, "unusable")
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, math.nan, math.inf])
+def test_a_tolerance_that_is_none_is_refused(tolerance: float) -> None:
+    with pytest.raises(UsageError, match="tolerance: a share, 0 or more"):
+        checked(BASE, tolerance=tolerance)
+
+
+def test_a_loss_out_of_bounds_is_told_in_few_digits() -> None:
+    base = [outcome(0.5, trial(metric="rmse"))]
+    found = checked([replace(base[0], total=1e120)], base)
+    assert "→ 3.162e+58 (+3.162e+58)" in PAGES["text"](found)
 
 
 def test_missing_trials_do_not_pass_unless_a_subset_is_asked_for() -> None:
@@ -288,6 +300,49 @@ def test_what_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = results_file(tmp_path / "results/t.jsonl", BASE)
     result = CliRunner().invoke(command, [str(path)])
     assert "no results at runs/t.jsonl" in str(result.exception)
+
+
+def test_a_table_of_a_folder_that_was_not_run_is_missing(tmp_path: Path) -> None:
+    for name in ("t", "u"):
+        results_file(tmp_path / f"base/made/{name}.jsonl", BASE)
+    results_file(tmp_path / "runs/made/t.jsonl", BASE)
+    places = [str(tmp_path / "base"), str(tmp_path / "runs")]
+    missed = CliRunner().invoke(command, places)
+    assert "12 same   12 missing" in missed.output
+    assert missed.exit_code == 1
+    assert CliRunner().invoke(command, [*places, "--subset"]).exit_code == 0
+
+
+def test_a_baseline_is_found_by_any_name_of_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results_file(Path("results/lsokl/table5.jsonl"), BASE)
+    results_file(Path("runs/lsokl/table5.jsonl"), BASE)
+    (pair,) = pairs(Path("Table5"), None)
+    assert (pair.table, pair.new) == ("lsokl/table5", Path("runs/lsokl/table5.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["base", "--datasets", "german"],
+        ["base", "--table", "demo"],
+        ["base", "--rounds", "30"],
+        ["base", "--speed", "a", "b"],
+        ["--subset", "--speed", "a", "b"],
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(words: list[str]) -> None:
+    result = CliRunner().invoke(command, words)
+    assert isinstance(result.exception, UsageError)
+    assert "--speed" in str(result.exception)
+
+
+def test_tables_whose_seconds_were_not_compared_are_named() -> None:
+    timed = check("made/t", contents(clocked(1.0)), contents(clocked(1.0)))
+    told = joined([timed, check("made/u", contents(BASE), contents(BASE))]).seconds_told
+    assert told.startswith("made/u: no trial was measured alone in both")
 
 
 def test_results_of_a_newer_okbench_are_refused(tmp_path: Path) -> None:

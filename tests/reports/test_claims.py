@@ -11,6 +11,7 @@ from printed_papers import PAPERS, printed_report, transcribed
 from okbench.cli.claims import claims as command
 from okbench.errors import ConfigError
 from okbench.papers import tables
+from okbench.papers.nouns import PrintedCell
 from okbench.reports import evidence
 from okbench.reports.cells import Cell
 from okbench.reports.claims import settle_claim
@@ -199,6 +200,19 @@ def test_seconds_count_only_when_timed_alone_on_one_machine(tmp_path: Path) -> N
     assert crowded[2].endswith("--learners B --timing --jobs 1")
 
 
+@pytest.mark.parametrize("number", [0.0, 5.0])
+def test_equal_printed_numbers_beat_nothing(tmp_path: Path, number: float) -> None:
+    cells = {
+        ("one", name): cell("one", name, (), printed=PrintedCell("one", name, number))
+        for name in "ABC"
+    }
+    report = Report("made/t", "", "mistake_rate", True, ("one",), ("A", "B", "C"), cells, ())
+    settled = settle_claim(written(tmp_path, BEATS), lambda _: report, evidence.printed)
+    (found,) = settled.tests[0].evidence
+    assert (settled.standing, found.holds) == ("fails", False)
+    assert found.figures == f"A {number:.4g} equals B {number:.4g}, 1 times"
+
+
 def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
     settled = settle_claim(
         written(tmp_path, "untold: a theorem"), lambda _: None, evidence.measured
@@ -211,6 +225,10 @@ def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
     [
         ("tests: [{in: made/t, of: [A]}]", "exactly one of beats, matches, is near"),
         ("tests: [{in: made/t, of: [A], beats: [B], within: 1}]", "'within' goes with"),
+        (
+            "tests: [{in: made/t, compare: seconds, of: [A], is near: [B], within: 1}]",
+            "'is near' goes with scores",
+        ),
         ("tests: [{in: made/t, of: [A], beat: [B]}]", "'beat' is not a key here. Did you mean"),
         ("tests: [{in: made/t, of: [], beats: [B]}]", "name one or more"),
         ("{}", "a mapping is expected"),

@@ -10,7 +10,7 @@ from outcome_material import MACHINE, outcomes, results_file
 from small_table import FOGD, PERCEPTRON, all_measured, measured, small_table
 
 from okbench.cli.compare import compare, merge
-from okbench.errors import DataError, UsageError
+from okbench.errors import DataError, StoreError, UsageError
 from okbench.reports.files import outcomes_at, read_file, table_of
 from okbench.reports.merge import merge as put_together
 from okbench.reports.report import Report
@@ -20,6 +20,7 @@ from okbench.reports.side_by_side import side_by_side, side_by_side_json, side_b
 from okbench.reports.stored import stored
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
+from okbench.trials.store import Store
 
 PRINTED = {
     ("one", "Perceptron"): "20.0 ± 1.0",
@@ -88,6 +89,10 @@ def test_the_picture_is_drawn_or_refused(tmp_path: Path) -> None:
     ranks = ranking(report_on(tmp_path, all_measured(small_table())))
     draw_ranking(ranks, tmp_path / "ranks.svg")
     assert "<svg" in (tmp_path / "ranks.svg").read_text(encoding="utf-8")
+    draw_ranking(ranks, tmp_path / "no folder yet/ranks.PNG")
+    assert (tmp_path / "no folder yet/ranks.PNG").is_file()
+    with pytest.raises(UsageError, match=r"no picture format 'txt' \(svg, png, pdf\)"):
+        draw_ranking(ranks, tmp_path / "ranks.txt")
     with pytest.raises(UsageError, match="no picture"):
         draw_ranking(replace(ranks, critical=None), tmp_path / "none.svg")
 
@@ -136,6 +141,19 @@ def test_a_learner_in_one_set_only_is_told() -> None:
     assert [line.told for line in found] == ["only in some", "only in some"]
 
 
+def test_a_group_has_one_name_in_all_sets() -> None:
+    old, new = by_id(outcomes(FOGD)), by_id(outcomes(PERCEPTRON, learner_version=2))
+    first, second = side_by_side([old | new, new])
+    assert (first.learner, first.told) == ("A(version=1)", "only in some")
+    assert (second.learner, second.told) == ("A(version=2)", "equal in every trial")
+
+
+def test_other_row_orders_are_never_paired() -> None:
+    (line,) = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(FOGD, seed=7))])
+    assert line.change is None
+    assert line.told == "seed 0 → 7; not paired: other row orders"
+
+
 def test_merging_keeps_each_trial_once(tmp_path: Path) -> None:
     first = results_file(tmp_path / "a/made/t.jsonl", outcomes([1, 2]))
     other = {"e2": {**MACHINE, "cpu": "two"}}
@@ -153,6 +171,20 @@ def test_merging_into_a_folder_keeps_what_lies_there(tmp_path: Path) -> None:
     results_file(tmp_path / "b/t.jsonl", outcomes([3], "B"))
     put_together([tmp_path / "b"], tmp_path / "all")
     assert len(outcomes_at(tmp_path / "all")) == 3
+
+
+def test_a_file_is_counted_once_however_it_is_named(tmp_path: Path) -> None:
+    results_file(tmp_path / "all/t.jsonl", outcomes([1, 2]))
+    (merged,) = put_together([tmp_path / "all", tmp_path / "all/t.jsonl"], tmp_path / "all")
+    assert (merged.outcomes, merged.files) == (2, 1)
+
+
+def test_a_file_that_is_written_to_is_not_replaced(tmp_path: Path) -> None:
+    target = results_file(tmp_path / "all/t.jsonl", outcomes([1]))
+    results_file(tmp_path / "b/t.jsonl", outcomes([3], "B"))
+    with Store(target).writer({}, ""), pytest.raises(StoreError, match="is writing here"):
+        put_together([tmp_path / "b"], tmp_path / "all")
+    assert len(read_file(target).measured) == 1
 
 
 def test_one_trial_with_two_scores_is_not_merged(tmp_path: Path) -> None:
@@ -186,3 +218,15 @@ def test_the_commands_print(tmp_path: Path) -> None:
     assert isinstance(result.exception, UsageError)
     merged = CliRunner().invoke(merge, [first, "--into", str(tmp_path / "all")])
     assert "a.jsonl: 6 outcomes from 1 files" in merged.output
+
+
+def test_one_set_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
+    result = CliRunner().invoke(compare, [str(tmp_path)])
+    assert "name another to hold it against" in str(result.exception)
+
+
+@pytest.mark.parametrize("option", ["--trials", "--seed"])
+def test_options_of_a_table_are_not_passed_over_with_sets(tmp_path: Path, option: str) -> None:
+    place = str(results_file(tmp_path / "a.jsonl", outcomes(FOGD)))
+    result = CliRunner().invoke(compare, [place, place, option, "3"])
+    assert "go with one table" in str(result.exception)

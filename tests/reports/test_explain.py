@@ -11,6 +11,7 @@ from small_table import all_measured, small_table
 
 from okbench.cli.report import report
 from okbench.cli.run import run
+from okbench.cli.show import show
 from okbench.errors import UsageError
 from okbench.reports.explain import describe_trial, explain
 from okbench.trials.options import Options
@@ -85,6 +86,20 @@ def test_what_is_no_trial_is_left_to_others(tmp_path: Path) -> None:
     results_file(tmp_path / "t.jsonl", outcomes([1]))
     assert describe_trial("german", [tmp_path]) is None
     assert describe_trial("german", [tmp_path / "nowhere"]) is None
+
+
+@pytest.mark.parametrize("words", [["--format", "json"], ["--curve"]])
+def test_what_does_not_go_with_an_explanation_is_refused(words: list[str]) -> None:
+    result = CliRunner().invoke(report, ["demo", "--explain", "FOGD", "spirals", *words])
+    assert "each alone" in str(result.exception)
+
+
+def test_what_is_neither_a_dataset_nor_a_trial_is_told_where_it_was_looked_for(
+    tmp_path: Path,
+) -> None:
+    result = CliRunner().invoke(show, ["abc123", "--results", str(tmp_path / "elsewhere")])
+    assert str(result.exception).startswith("no dataset 'abc123'.")
+    assert "elsewhere" in str(result.exception)
 
 
 def test_a_cell_is_explained_on_the_command_line(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -62,5 +63,17 @@ def test_the_ending_picks_the_format(results: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     assert CliRunner().invoke(command, [str(results), "-o", str(target)]).exit_code == 0
     assert target.exists()
+    target = tmp_path / "out.CSV"
+    assert CliRunner().invoke(command, [str(results), "-o", str(target)]).exit_code == 0
     odd = CliRunner().invoke(command, [str(results), "-o", str(tmp_path / "out.xls")])
     assert "no format 'xls' (csv, parquet)" in str(odd.exception)
+
+
+def test_a_pipe_is_written_to_and_never_replaced(results: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert export([results], "csv", pipe) == 2
+    assert os.read(reader, 9) == b"id,table,"
+    os.close(reader)
+    assert pipe.is_fifo()

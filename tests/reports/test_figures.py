@@ -177,6 +177,14 @@ def test_a_sheet_has_values_down_and_learners_across() -> None:
     ]
 
 
+def test_a_figure_of_which_nothing_is_measured_says_so() -> None:
+    (sheet,) = sheets_of(drawn(figure()), "mistake_rate")
+    assert [[entry.text for entry in row] for row in sheet.groups[0]] == [
+        ["A", "missing"],
+        ["B", "missing"],
+    ]
+
+
 def test_the_plotted_data_are_rows_of_means_deviations_and_counts() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_of(drawn(figure(), *swept())))))
     assert len(rows) == 8

@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from okbench.papers.nouns import Metric
-from okbench.reports.numbers import encodable, in_ascii, mean_and_std, seconds, signed
+from okbench.papers.nouns import Metric, PrintedCell
+from okbench.reports.cells import Cell
+from okbench.reports.numbers import (
+    encodable,
+    in_ascii,
+    like_paper,
+    mean_and_std,
+    seconds,
+    signed,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +62,19 @@ def test_stand_ins_are_used_only_where_needed() -> None:
     assert not encodable("−1 ± 2", "latin-1")
     assert in_ascii("−1 ± 2 …") == "-1 +/- 2 ..."
     assert in_ascii("exp(−D ε² / 2)") == "exp(-D eps^2 / 2)"
+    assert in_ascii("RRF-ℓ1, χ², λ, é") == "RRF-l1, chi^2, lambda, e"
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"),
+    [
+        ("35.2 % ± 0.9", "1234.6 ± 0.5"),
+        ("1,234.56 ± 1,000.5", "1234.57 ± 0.5"),
+        ("0.320", "1234.567 ± 0.500"),
+        ("1.2e-3 ± 4e-5", "1234.57 ± 0.50"),
+    ],
+)
+def test_our_digits_are_as_many_as_the_paper_s(printed: str, words: str) -> None:
+    there = PrintedCell("rows", "A", 1.0, 1.0, text=printed)
+    cell = Cell("rows", "A", "mistake_rate", (1234.067, 1234.567, 1235.067), 3, printed=there)
+    assert like_paper(cell, 1234.567) == words

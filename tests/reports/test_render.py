@@ -174,7 +174,7 @@ def test_latex_is_escaped_and_ruled(beside_paper: Report) -> None:
     page = render(beside_paper, "latex")
     assert r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & +1.50 & within \\" in page
     assert r"\caption{ours/table1: Rows \& more (mistake rate in \%)}" in page
-    assert page.count(r"\begin{tabular}{llrrrr}") == 1
+    assert page.count(r"\begin{tabular}{@{}llrrrr@{}}") == 1
     assert page.count(r"\toprule") == page.count(r"\bottomrule") == 2
     assert page.isascii()
 
@@ -211,6 +211,44 @@ def test_latex_escapes_every_sign_that_means_something() -> None:
         r"a\textbackslash{}b\{c\}\textasciitilde{}\textasciicircum{}\#\$ "
         r"\textless{}x\textbar{}y\textgreater{}" in page
     )
+
+
+def test_latex_has_signs_that_no_row_and_no_dash_can_swallow() -> None:
+    odd = replace(TABLE, title="ε ρ² ℓ1 --timing", printed={})
+    starred = replace(odd, learners=(LearnerColumn("*a", "A"), LearnerColumn("[b]", "B")))
+    page = render(report(starred, {}, {}), "latex")
+    assert r"$\varepsilon$ $\rho$$^2$ $\ell$1 -{}-timing" in page
+    assert "\n{*}a & " in page
+    assert "\n{[}b] & " in page
+
+
+def test_latex_goes_on_in_another_table_where_a_page_is_too_small() -> None:
+    datasets = tuple(DatasetRow(f"rows {number}") for number in range(30))
+    printed = {(row.name, "A_1"): PRINTED["rows", "A_1"] for row in datasets}
+    first, second, *_ = latex_tables(replace(TABLE, datasets=datasets, printed=printed))
+    assert "rows 21 &" in first
+    assert "rows 22 &" in second
+    assert r"\addtocounter{table}{-1}" in second
+    assert "(continued)" in second
+    assert ("Mean $" in first, "Mean $" in second) == (False, True)
+
+
+def test_latex_goes_on_below_where_a_page_is_too_narrow() -> None:
+    datasets = tuple(DatasetRow(f"rows {number}") for number in range(12))
+    first, second, *_ = latex_tables(replace(TABLE, datasets=datasets, printed={}))
+    assert "learner & rows 0 & " in first
+    assert "rows 11" not in first
+    assert "learner & rows " in second
+    assert "& rows 11 " in second
+
+
+def latex_tables(table: Table) -> list[str]:
+    return render(report(table, {}, {}), "latex").split(r"\end{table}")
+
+
+def test_markdown_headings_are_escaped() -> None:
+    odd = replace(TABLE, printed={}, datasets=(DatasetRow("a|b"),))
+    assert r" a\|b |" in render(report(odd, {}, {}), "md")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -125,6 +125,12 @@ def test_a_table_that_was_not_run_is_told(tmp_path: Path) -> None:
         build(tmp_path / "runs", tmp_path / "site", [small_table()])
 
 
+def test_a_table_named_twice_is_shown_once(tmp_path: Path) -> None:
+    results_file(tmp_path / "runs/made/small.jsonl", all_measured(small_table()))
+    site = build(tmp_path / "runs", tmp_path / "site", [small_table(), small_table()])
+    assert site.tables == ("made/small",)
+
+
 def test_results_of_no_known_table_are_shown_as_they_stand(tmp_path: Path) -> None:
     slow, quick = (outcomes([100 * k, 110 * k], "FOGD", settings=(("step", k),)) for k in (1, 2))
     other = outcome(5.0, trial("RRF", metric="rmse"))

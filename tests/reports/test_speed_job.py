@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from outcome_material import outcome, trial
@@ -14,7 +16,7 @@ from okbench.errors import OkbenchError, UsageError
 from okbench.reports.check import Check
 from okbench.reports.check_page import PAGES, summary
 from okbench.reports.speed import Allowed
-from okbench.reports.speed_job import compare_speed
+from okbench.reports.speed_job import _end, _Side, compare_speed
 from okbench.trials.lines import outcome_record
 from okbench.trials.options import Options
 
@@ -125,6 +127,15 @@ def test_a_side_that_is_no_okbench_is_refused(tmp_path: Path) -> None:
     Path(broken, "okbench", "cli.py").write_text("import nothing_of_that_name", encoding="utf-8")
     with pytest.raises(OkbenchError, match=r"broken: does not start: .*nothing_of_that_name"):
         timed(tmp_path, base, broken)
+
+
+def test_a_side_that_ends_in_the_middle_is_told(tmp_path: Path) -> None:
+    python = [sys.executable, "-c", ""]
+    with subprocess.Popen(python, stdin=PIPE, stdout=PIPE, text=True) as process:
+        process.wait()
+        with pytest.raises(OkbenchError, match="head: ended before it answered"):
+            _Side("head", process, tmp_path).ask(["run"])
+        _end(process)
 
 
 def test_few_rounds_are_refused(tmp_path: Path) -> None:

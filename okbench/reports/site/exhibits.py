@@ -58,7 +58,8 @@ def exhibits(results: Path, tables: Sequence[Table] = ()) -> list[Exhibit]:
         absent = [table.name for table in tables if table.trials_of not in files]
         if absent:
             raise UsageError(f"nothing of {absent[0]} in {results}  (okbench run {absent[0]})")
-        return [_exhibit(results, table.trials_of, table) for table in tables]
+        once = {table.name: table for table in tables}
+        return [_exhibit(results, table.trials_of, table) for table in once.values()]
     known = {card.name for card in names()}
     return [
         _exhibit(results, name, find(name) if name in known else None) for name in sorted(files)
