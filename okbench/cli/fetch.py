@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from okbench.cli.choices import SOURCES
-from okbench.errors import FetchError, UsageError
+from okbench.errors import ConfigError, FetchError, UsageError
 
 if TYPE_CHECKING:
     from okbench.datasets.fetch import FetchResult, Progress
@@ -52,17 +52,16 @@ def fetch(
             results = hash_again(wanted, progress=watch)
         else:
             results = bring(wanted, mirror=mirror, to=to, jobs=jobs, progress=watch)
-    _tell(results)
+    _tell(results, "nothing here to hash" if verify else "nothing to fetch: rows made here")
     unwanted = ("failed",) if everything else ("failed", "missing", "by hand")
     lacking = [result.file for result in results if result.state in unwanted]
     if lacking:
-        raise FetchError(f"{len(lacking)} of {len(results)} files are not here")
+        raise FetchError(f"{len(lacking)} of {len(results)} files are lacking; their lines say why")
 
 
 def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     """The datasets meant by names of datasets and tables."""
     from okbench.datasets import registry
-    from okbench.papers.tables import find
 
     if everything == bool(names):
         raise UsageError("name datasets or tables, or say --all")
@@ -70,12 +69,22 @@ def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     for name in names:
         try:
             found.append(registry.spec(name).name)
+        except ConfigError:
+            raise
         except UsageError as no_dataset:
-            try:
-                found += [row.name for row in find(name).datasets]
-            except UsageError:
-                raise no_dataset from None
+            found += _datasets_of(name, no_dataset)
     return list(dict.fromkeys(found))
+
+
+def _datasets_of(table: str, no_dataset: UsageError) -> list[str]:
+    from okbench.papers.tables import find
+
+    try:
+        return [row.name for row in find(table).datasets]
+    except ConfigError:
+        raise
+    except UsageError as no_table:
+        raise UsageError(f"{no_dataset}\n{no_table}") from None
 
 
 @contextmanager
@@ -105,7 +114,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
             bar.close()
 
 
-def _tell(results: Sequence[FetchResult]) -> None:
+def _tell(results: Sequence[FetchResult], nothing: str) -> None:
     """One line a file on stdout, then the counts."""
     from okbench.datasets.fetch import by_hand_steps
 
@@ -116,8 +125,10 @@ def _tell(results: Sequence[FetchResult]) -> None:
         line = f"{result.state:<8} {result.file:<{width}} {size}  {what}"
         click.echo(line.rstrip())
     for name in dict.fromkeys(result.dataset for result in results if result.state == "by hand"):
-        click.echo(f"\n{name} cannot be fetched unattended:", err=True)
-        for number, step in enumerate(by_hand_steps(name), start=1):
+        steps = by_hand_steps(name)
+        if steps:
+            click.echo(f"\n{name} cannot be fetched unattended:", err=True)
+        for number, step in enumerate(steps, start=1):
             click.echo(f"  {number}. {step}", err=True)
     counts = Counter(result.state for result in results)
-    click.echo(", ".join(f"{count} {state}" for state, count in sorted(counts.items())))
+    click.echo(", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or nothing)

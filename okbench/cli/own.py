@@ -25,8 +25,18 @@ READING = (
         "--categorical", type=WORDS, help="Columns of names, though they look like numbers."
     ),
     click.option("--drop", type=WORDS, help="Columns to leave out."),
-    click.option("--missing", type=click.Choice(["refuse", "mean"]), default="refuse"),
-    click.option("--scale", type=click.Choice(list(SCALES)), default="none"),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "mean"]),
+        default="refuse",
+        help="Values that are missing: refused, or the mean of the rows before.",
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(list(SCALES)),
+        default="none",
+        help="By the rows up to each; needs --in-order.",
+    ),
     click.option(
         "--in-order", is_flag=True, help="One pass in the file's order, not 20 random ones."
     ),
@@ -49,13 +59,8 @@ def own_file(data: Path, target: str | None, scale: str, **told: Any) -> OwnFile
     from okbench.trials.own import OwnFile
 
     for name in ("categorical", "drop"):
-        told[name] = tuple(map(_column, told[name] or ()))
-    return OwnFile(data, target and _column(target), scale=SCALES[scale], **told)
-
-
-def _column(written: str) -> str | int:
-    """A column by its place when it is a number, else by its name."""
-    return int(written) if written.lstrip("-").isdigit() else written
+        told[name] = told[name] or ()
+    return OwnFile(data, target, scale=SCALES[scale], **told)
 
 
 @click.command()
@@ -67,7 +72,7 @@ def add(path: Path, name: str, target: str | None, task: Task | None) -> None:
     """Give the rows in PATH a name, to be used wherever a dataset is named."""
     from okbench.datasets.own_rows import add
 
-    found = add(path, name, target and _column(target), task)
+    found = add(path, name, target, task)
     for note in found.notes:
         click.echo(note, err=True)
     rows = found.dataset

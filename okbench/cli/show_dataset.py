@@ -19,7 +19,7 @@ def show_dataset(name: str, variant: str, form: str) -> None:
     if form == "json":
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    width = 12
+    width = len("columns before")
     for label, value in _lines(told):
         click.echo(f"{label:<{width}}  {value}".rstrip())
 
@@ -55,8 +55,8 @@ def _lines(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"{check['found']:,}, {verdict}" + (f": {check['reason']}" if check["reason"] else ""),
         )
     for file in told["files"]:
-        held = f"{file['sha256'][:16]}… ({file['checked']}, {file['verified']})"
-        yield "file", f"{file['name']} {held} from {file['source']}"
+        held = f" {file['sha256'][:16]}… ({file['checked']}, {file['verified']})"
+        yield "file", f"{file['name']}{held if file['sha256'] else ''} from {file['source']}"
     for label in ("note", "cite", "licence", "page"):
         if told[label]:
             yield label, told[label]

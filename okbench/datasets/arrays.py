@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -112,8 +111,9 @@ def _make(shelf: Path, key: str, make: Callable[[Path], About]) -> None:
     """Done by the holder of the lock: what lies about is left from a process that died."""
     for left in [*shelf.glob(f"{key}.*.tmp"), shelf / key]:
         shutil.rmtree(left, ignore_errors=True)
-    fresh = Path(tempfile.mkdtemp(dir=shelf, prefix=f"{key}.", suffix=".tmp"))
+    fresh = shelf / f"{key}.{os.getpid()}.tmp"
     try:
+        fresh.mkdir()
         about = make(fresh)
         sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
         told = json.dumps(asdict(about) | {"sizes": sizes})

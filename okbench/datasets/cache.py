@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from okbench.datasets.specs import DatasetSpec, FileSpec
-from okbench.errors import StoreError
+from okbench.errors import StoreError, UsageError
 
 PACKED = ("", ".bz2", ".gz", ".xz", ".Z")
 
@@ -57,22 +56,30 @@ def data_folder() -> Path:
     """Where files are kept: OKBENCH_DATA, or the user's cache folder."""
     chosen = os.environ.get("OKBENCH_DATA", "")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return at_home(chosen, "OKBENCH_DATA").absolute()
     import platformdirs
 
     return platformdirs.user_cache_path("okbench")
 
 
+def at_home(folder: str, what: str) -> Path:
+    """A folder as a person wrote it, perhaps with a ~; `what` says where it was written."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{what} '{folder}': there is no such home folder") from error
+
+
 def path_of(file: FileSpec) -> Path | None:
     """Where a verified file is; None when it is not here, or no longer as it was verified."""
-    if file.path:
-        own = Path(file.path)
-        return own if own.is_file() else None
-    record = record_of(file)
-    if record is None:
-        return None
-    path = folder_of(file) / record.held_as
     try:
+        if file.path:
+            own = Path(file.path)
+            return own if own.is_file() else None
+        record = record_of(file)
+        if record is None:
+            return None
+        path = folder_of(file) / record.held_as
         return path if path.stat().st_size == record.bytes else None
     except OSError:
         return None
@@ -117,20 +124,18 @@ def record_of(file: FileSpec) -> Record | None:
 
 def write_record(file: FileSpec, record: Record) -> None:
     """Keep a record; a reader sees the old one or the new one, never half of it."""
-    write_text(private_folder(file) / f"{file.name}.json", json.dumps(asdict(record), indent=1))
+    told = json.dumps(asdict(record), indent=1)
+    write_text(private_folder(file) / f"{file.name}.json", told + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a small file by a temporary name beside it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    temporary = Path(name)
+    """Write a small file by a temporary name beside it, readable for whom the umask lets read."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
-    except BaseException:
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 def now() -> str:

@@ -6,6 +6,7 @@ continued (HTTP Range) when the server can tell that it still has the same file.
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import time
@@ -19,6 +20,8 @@ from okbench.errors import FetchError
 
 if TYPE_CHECKING:
     from requests import Response, Session
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 _PIECE = 256 << 10
 _MOST_REDIRECTS = 5
@@ -104,6 +107,10 @@ def download(order: Order) -> bool:
                 pause = max(order.patience.pause * 2 ** (failures - 1), problem.after)
                 order.tell(f"{problem}; trying again in {min(pause, _LONGEST_PAUSE):.0f} s")
                 _wait(min(pause, _LONGEST_PAUSE), order)
+            except OSError as error:
+                if error.errno in FULL:
+                    discard(order.part)
+                raise
 
 
 def discard(part: Path) -> None:

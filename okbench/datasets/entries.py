@@ -69,7 +69,12 @@ class Shelf:
 
 def read_shelf(path: Path, own: bool = False) -> Shelf:
     """Read a datasets file; `own` marks the entries a person added."""
-    top = read_yaml(path).fields(("bases", "redirects", "datasets"), required=("datasets",))
+    return parse_shelf(read_yaml(path), own)
+
+
+def parse_shelf(node: Node, own: bool = False) -> Shelf:
+    """The same for what a datasets file says."""
+    top = node.fields(("bases", "redirects", "datasets"), required=("datasets",))
     bases = {key: node.text() for key, node in top["bases"].items()} if "bases" in top else {}
     hosts = _texts(top.get("redirects"))
     entries = {name: _dataset(name, node, bases, own) for name, node in top["datasets"].items()}

@@ -22,20 +22,19 @@ from pathlib import Path
 from typing import Literal, cast
 
 from okbench.datasets import registry
-from okbench.datasets.cache import data_folder, locked, path_of, private_folder, record_of
-from okbench.datasets.download import Patience, discard
+from okbench.datasets.cache import data_folder, locked, path_of, record_of
+from okbench.datasets.download import FULL, Patience
 from okbench.datasets.fetch_bundle import add_to_bundle
 from okbench.datasets.fetch_file import bring, check_again, without_a_place
 from okbench.datasets.fetch_obtain import Downloads, Errand
 from okbench.datasets.fetch_places import open_mirror
 from okbench.datasets.fetch_progress import Callback, Meter, Progress
 from okbench.datasets.specs import DatasetSpec, FileSpec
-from okbench.errors import OkbenchError
+from okbench.errors import FetchError, OkbenchError
 
 __all__ = ["FetchResult", "Patience", "Progress", "by_hand_steps", "fetch", "verify"]
 
 State = Literal["here", "fetched", "missing", "by hand", "failed"]
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -167,7 +166,15 @@ def _checked_again(errand: Errand) -> FetchResult:
 def _bundled(result: FetchResult, errand: Errand, to: Path | None) -> FetchResult:
     if to is None or result.path is None:
         return result
-    return replace(result, path=add_to_bundle(errand.file, result.path, to, errand.ticker.tick))
+    if errand.file.path:
+        return replace(result, state="by hand", message="your own file; copy it yourself")
+    try:
+        return replace(result, path=add_to_bundle(errand.file, result.path, to, errand.ticker.tick))
+    except OSError as error:
+        raise FetchError(
+            f"the bundle {to} cannot be written ({error.strerror or error}); "
+            "make room there, or choose another folder with --to"
+        ) from error
 
 
 def _found(errand: Errand, state: State) -> FetchResult:
@@ -192,14 +199,12 @@ def _guarded(errand: Errand, work: Callable[[], FetchResult]) -> FetchResult:
     except OkbenchError as error:
         return _failed(errand, str(error))
     except OSError as error:
-        if error.errno in _FULL:
-            discard(private_folder(errand.file) / f"{errand.file.name}.part")
         return _failed(errand, _disk_says(error))
 
 
 def _disk_says(error: OSError) -> str:
     where = error.filename or data_folder()
-    if error.errno in _FULL:
+    if error.errno in FULL:
         return (
             f"{where}: the disk is full; the unfinished file was removed. "
             "Make room, or choose another disk with OKBENCH_DATA"

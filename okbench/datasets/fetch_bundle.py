@@ -20,8 +20,7 @@ _PIECE = 1 << 20
 def add_to_bundle(file: FileSpec, path: Path, bundle: Path, tick: Callable[[], None]) -> Path:
     """Copy a held file, check what was written, and enter it in the bundle's manifest."""
     record = record_of(file)
-    if record is None:
-        raise FetchError(f"{path}: your own file, without a record; copy it yourself")
+    assert record is not None, f"{path} was verified"
     target = bundle / file.folder / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     if not (target.is_file() and _sha256(target, tick) == record.sha256):
@@ -57,7 +56,7 @@ def _enter(manifest: Path, key: str, about: dict[str, Any]) -> None:
     except (ValueError, AttributeError, TypeError) as error:
         raise FetchError(f"{manifest}: damaged; delete it, then make the bundle again") from error
     bundle = {"made_by": "okbench", "changed": now(), "files": dict(sorted(files.items()))}
-    write_text(manifest, json.dumps(bundle, indent=1))
+    write_text(manifest, json.dumps(bundle, indent=1) + "\n")
 
 
 def _sha256(path: Path, tick: Callable[[], None]) -> str:

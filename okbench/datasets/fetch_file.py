@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -55,7 +56,10 @@ def bring(errand: Errand, downloads: Downloads) -> str:
 
 
 def check_again(errand: Errand) -> None:
-    """Hash a held file again; when it changed, put it aside and raise."""
+    """Hash a held file again; when it changed, put it aside and raise.
+
+    In a folder that may only be read it is hashed all the same.
+    """
     file, before = errand.file, record_of(errand.file)
     if before is None:
         return
@@ -71,10 +75,11 @@ def check_again(errand: Errand) -> None:
             f"{path}: no longer the file that was checked on {before.verified}\n"
             f"  expected sha256 {before.sha256}\n"
             f"  found    sha256 {found}\n"
-            f"  kept as {_aside(path, errand)}\n"
+            f"  kept as {_aside_if_allowed(path, errand)}\n"
             f"  next: okbench fetch {quote(errand.entry.name)}"
         )
-    write_record(file, replace(before, verified=now()))
+    with suppress(OSError):
+        write_record(file, replace(before, verified=now()))
 
 
 def without_a_place(errand: Errand) -> str:
@@ -167,6 +172,13 @@ def _settle(arrival: Arrival, errand: Errand) -> None:
         verified=now(),
     )
     write_record(file, record)
+
+
+def _aside_if_allowed(path: Path, errand: Errand) -> Path:
+    try:
+        return _aside(path, errand)
+    except OSError:
+        return path
 
 
 def _aside(path: Path, errand: Errand) -> Path:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
-from okbench.datasets.cache import PACKED
+from okbench.datasets.cache import PACKED, at_home
 from okbench.datasets.specs import FileSpec, Source
 from okbench.errors import FetchError
 
@@ -79,11 +79,15 @@ def open_mirror(root: str) -> Mirror:
     """A mirror by folder or address; its manifest is read when there is one."""
     if root.startswith(("http://", "https://")):
         return Mirror(root, _promised(_manifest_at(root), root))
-    folder = Path(root).expanduser()
-    if not folder.is_dir():
-        raise FetchError(f"mirror '{root}': no such folder; give a folder or an http(s):// address")
-    manifest = folder / MANIFEST
-    text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
+    folder = at_home(root, "mirror")
+    try:
+        if not folder.is_dir():
+            told = "no such folder; give a folder or an http(s):// address"
+            raise FetchError(f"mirror '{root}': {told}")
+        manifest = folder / MANIFEST
+        text = manifest.read_bytes().decode("utf-8", "replace") if manifest.is_file() else ""
+    except OSError as error:
+        raise FetchError(f"mirror '{root}': cannot be read ({error.strerror})") from error
     return Mirror(str(folder), _promised(text, root))
 
 

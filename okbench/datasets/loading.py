@@ -73,7 +73,7 @@ def missing_files(entry: DatasetSpec, variant: VariantSpec) -> str | None:
     files = ", ".join(absent)
     if entry.own:
         paths = ", ".join(file.path for file in entry.files.values())
-        return f"{entry.name}: {files} is no longer at {paths}; put it back, or add the set again"
+        return f"{entry.name}: {files} is no longer at {paths}; put it back, or mend {entry.where}"
     return f"{entry.name}: {files} not here → okbench fetch {shlex.quote(entry.name)}"
 
 

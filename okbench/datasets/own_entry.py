@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from okbench.datasets.cache import locked
-from okbench.datasets.entries import read_shelf
+from okbench.datasets.cache import locked, write_text
+from okbench.datasets.entries import parse_shelf
 from okbench.datasets.nouns import Dataset
-from okbench.datasets.registry import names, spec, user_datasets
+from okbench.datasets.registry import is_known, spec, user_datasets
 from okbench.datasets.specs import ReaderSpec
 from okbench.errors import ConfigError, StoreError, UsageError
+from okbench.papers.yamlfile import parse_yaml
 
 _NAME = re.compile(r"[\w][\w. +-]*")
 
@@ -23,7 +23,7 @@ def enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> Path:
     """Write an entry for rows that were read; the file written to."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name: letters, digits, '.', '-', '_', '+' and blanks")
-    if _is_taken(name):
+    if is_known(name):
         raise UsageError(f"there is a dataset '{spec(name).name}' already; choose another name")
     told: dict[str, Any] = {
         "task": dataset.task,
@@ -50,16 +50,6 @@ def enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> Path:
     return file
 
 
-def _is_taken(name: str) -> bool:
-    try:
-        spec(name)
-    except UsageError as error:
-        if isinstance(error, ConfigError):
-            raise
-        return name in names()
-    return True
-
-
 def _told(reader: ReaderSpec) -> dict[str, Any]:
     usual = ReaderSpec(reader.format)
     changed = {
@@ -73,17 +63,8 @@ def _told(reader: ReaderSpec) -> dict[str, Any]:
 def _append(file: Path, line: str) -> None:
     text = file.read_text(encoding="utf-8") if file.is_file() else "datasets:\n"
     whole = text + ("" if text.endswith("\n") else "\n") + line
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=file.parent, suffix=".yaml", delete=False
-    ) as fresh:
-        fresh.write(whole)
-    written = Path(fresh.name)
     try:
-        try:
-            read_shelf(written, own=True)
-        except ConfigError as error:
-            told = str(error).replace(written.name, file.name)
-            raise ConfigError(f"an entry cannot be added at the end of {file}: {told}") from error
-        written.replace(file)
-    finally:
-        written.unlink(missing_ok=True)
+        parse_shelf(parse_yaml(whole, str(file)), own=True)
+    except ConfigError as error:
+        raise ConfigError(f"an entry cannot be added at the end of {file}: {error}") from error
+    write_text(file, whole)

@@ -16,8 +16,9 @@ from okbench.datasets.fingerprint import fingerprint
 from okbench.datasets.joined import Joined, Part
 from okbench.datasets.nouns import Dataset, Task
 from okbench.datasets.prepare import prepare
+from okbench.datasets.readers.arrays import read_npy, read_npz
 from okbench.datasets.readers.chunks import chunks
-from okbench.datasets.readers.table import Column, Table
+from okbench.datasets.readers.table import Column, Table, is_place
 from okbench.datasets.running import RunningScale, filled, scaled_running
 from okbench.datasets.specs import ReaderSpec, VariantSpec
 from okbench.errors import DataError, UsageError, did_you_mean
@@ -62,6 +63,8 @@ def read(
     task = task or _guessed_task(found.part.y, notes)
     variant = VariantSpec("all", (), task=task)
     X, y = found.part.X, found.part.y
+    if X.shape[1] == 0:
+        raise DataError(f"{path}: no column is left beside the target")
     if missing == "mean":
         X = filled(path, X)
     if scale != "none":
@@ -83,8 +86,14 @@ def _check(path: Path, task: str | None, missing: str, scale: str) -> None:
         if given is not None and given not in known:
             hint = did_you_mean(given, known)
             raise UsageError(f"no {what} '{given}'.{hint}  (one of {', '.join(known)})")
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    try:
+        if not path.is_file():
+            raise DataError(f"{path}: {'not a file of rows' if path.exists() else 'no such file'}")
+        str(path).encode()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeEncodeError as error:
+        raise DataError(f"{str(path)!a}: a name that is not UTF-8; rename the file") from error
 
 
 @dataclass(frozen=True)
@@ -107,9 +116,10 @@ def _read(
     if kind == "libsvm":
         return _read_libsvm(path)
     if kind == "npz":
-        return _read_npz(path)
+        X, y = read_npz(path, missing=missing == "mean")
+        return _Found(Part(X, y, path.name), (), None)
     wanted = (*categorical, *drop, *([] if target is None else [target]))
-    header = True if any(map(_is_name, wanted)) else None
+    header = None if all(map(is_place, wanted)) else True
     table, reader = _read_table(path, kind, categorical, missing, header)
     notes = []
     if target is None:
@@ -130,24 +140,13 @@ def _read(
 
     reader = replace(
         reader,
-        target=_settled(table, place),
-        drop=tuple(_settled(table, column) for column in sorted(dropped)),
-        categorical=tuple(_settled(table, column) for column in words),
+        target=table.settled(place),
+        drop=tuple(map(table.settled, sorted(dropped))),
+        categorical=tuple(map(table.settled, words)),
     )
     vocabulary = {column: words_in_order(table.words[column]) for column in words}
     part = part_of(table, reader, vocabulary)
-    if part.X.shape[1] == 0:
-        raise DataError(f"{path}: no column is left beside the target")
     return _Found(part, tuple(notes), reader if kind in ("csv", "arff", "npy") else None)
-
-
-def _is_name(column: Column) -> bool:
-    """Whether a column is asked for by a name, so that there must be a header."""
-    return isinstance(column, str) and not column.lstrip("-").isdecimal()
-
-
-def _settled(table: Table, place: int) -> Column:
-    return table.names[place] if table.header else place
 
 
 def _named(table: Table, place: int) -> str:
@@ -163,7 +162,9 @@ def _format(path: Path) -> str:
     if suffix in known:
         return known[suffix]
     chunk = next(chunks(path), None)
-    lines = [line for line in chunk.raw[:65536].split(b"\n") if line.strip()] if chunk else []
+    if chunk and b"\0" in chunk.raw:
+        raise DataError(f"{path}: not plain text; if it is UTF-16, save it as UTF-8")
+    lines = [line for line in chunk.raw.split(b"\n") if line.strip()] if chunk else []
     rows = [line for line in lines[:5] if not line.lstrip().startswith(b"#")]
     return "libsvm" if any(map(_LIBSVM_LINE.fullmatch, rows)) else "csv"
 
@@ -177,30 +178,6 @@ def _read_libsvm(path: Path) -> _Found:
     return _Found(Part(rows.X, rows.y, path.name), (note,), reader)
 
 
-def _read_npz(path: Path) -> _Found:
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{path}: not a .npz file that can be read ({error})") from error
-    if not {"X", "y"} <= arrays.keys():
-        raise DataError(
-            f"{path}: arrays X and y are needed; it holds {', '.join(arrays) or 'none'}"
-        )
-    X, y = np.asarray(arrays["X"]), np.asarray(arrays["y"]).ravel()
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or len(X) != len(y):
-        raise DataError(f"{path}: X {X.shape} and y {y.shape} are not rows with a label each")
-    return _Found(Part(_finite(path, X), y, path.name), (), None)
-
-
-def _finite(path: Path, values: NDArray[Any]) -> NDArray[np.float64]:
-    found = np.ascontiguousarray(values, dtype=np.float64)
-    if not np.isfinite(found).all():
-        row, column = np.argwhere(~np.isfinite(found))[0].tolist()
-        raise DataError(f"{path}: row {row}, column {column} is not a finite number")
-    return found
-
-
 def _read_table(
     path: Path,
     kind: str,
@@ -210,50 +187,20 @@ def _read_table(
 ) -> tuple[Table, ReaderSpec]:
     from okbench.datasets.readers.arff import read_arff
     from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
+    from okbench.datasets.readers.parquet import read_parquet
 
     gaps = missing == "mean"
-    if kind == "arff":
-        return read_arff(path, missing=gaps), ReaderSpec("arff")
-    if kind == "npy":
-        try:
-            values = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise DataError(f"{path}: not a .npy file that can be read ({error})") from error
-        if values.ndim != 2 or values.dtype.kind not in "biuf":
-            raise DataError(
-                f"{path}: a table of numbers is needed, not {values.dtype} {values.shape}"
-            )
-        return Table(path, (), _finite(path, values)), ReaderSpec("npy")
-    if kind == "parquet":
-        return _read_parquet(path, missing), ReaderSpec("csv")
+    match kind:
+        case "arff":
+            return read_arff(path, missing=gaps).with_words(categorical), ReaderSpec("arff")
+        case "npy":
+            return read_npy(path, missing=gaps).with_words(categorical), ReaderSpec("npy")
+        case "parquet":
+            return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("csv")
     delimiter = sniff_delimiter(path)
     layout = Layout(delimiter, header=header, words=tuple(categorical), missing=gaps)
     table = read_delimited(path, layout)
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
-
-
-def _read_parquet(path: Path, missing: Missing) -> Table:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise UsageError("Parquet needs pyarrow: pip install 'okbench[parquet]'") from None
-    try:
-        frame = pyarrow.parquet.read_table(path).to_pandas()
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not a Parquet file that can be read ({error})") from error
-    values = np.empty(frame.shape)
-    words: dict[int, tuple[str, ...]] = {}
-    for place, name in enumerate(frame.columns):
-        column = frame[name]
-        if column.dtype.kind in "biuf":
-            values[:, place] = column.to_numpy(dtype=np.float64)
-        else:
-            codes, found = column.factorize()
-            values[:, place], words[place] = codes, tuple(map(str, found))
-        gaps = np.flatnonzero(column.isna().to_numpy() | np.isinf(values[:, place]))
-        if len(gaps) and (missing == "refuse" or place in words):
-            raise DataError(f"{path}: row {gaps[0]}, column '{name}' has no finite value")
-    return Table(path, tuple(map(str, frame.columns)), values, words, header=True)
 
 
 def _refuse_empty(table: Table, target: int, dropped: set[int]) -> None:
@@ -264,6 +211,9 @@ def _refuse_empty(table: Table, target: int, dropped: set[int]) -> None:
             raise DataError(
                 f"{table.path}: every value of {_named(table, column)} is missing; drop it"
             )
+    words = table.words.get(target, ())
+    unlabelled = [place for place, word in enumerate(words) if word in ("", "?")]
+    absent[:, target] |= np.isin(table.values[:, target], unlabelled)
     if absent[:, target].any():
         row = int(np.argmax(absent[:, target]))
         raise DataError(f"{table.path}: row {row} has no {_named(table, target)}, the target")

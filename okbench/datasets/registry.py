@@ -17,7 +17,7 @@ from okbench.datasets.specs import (
     Split,
     VariantSpec,
 )
-from okbench.errors import ConfigError, UsageError, did_you_mean
+from okbench.errors import ConfigError, StoreError, UsageError, did_you_mean
 from okbench.shipped import shipped
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Source",
     "Split",
     "VariantSpec",
+    "is_known",
     "names",
     "redirects",
     "spec",
@@ -51,6 +52,11 @@ def spec(name: str) -> DatasetSpec:
     raise UsageError(f"no dataset '{name}'.{hint}  (okbench list datasets)")
 
 
+def is_known(name: str) -> bool:
+    """Whether an entry has that name or alias, in any case."""
+    return name.casefold() in map(str.casefold, _all_names(_catalogue()))
+
+
 def variant(entry: DatasetSpec, name: str = "") -> VariantSpec:
     """One way of preparing a set; without a name, its first."""
     if not name:
@@ -66,8 +72,8 @@ def variant(entry: DatasetSpec, name: str = "") -> VariantSpec:
 
 def redirects() -> frozenset[str]:
     """Hosts that a download may be sent on to."""
-    own = user_datasets()
-    added = _added(own, own.stat().st_mtime_ns).redirects if own.is_file() else frozenset()
+    own, changed = user_datasets(), _changed()
+    added = _added(own, changed).redirects if changed else frozenset()
     return _shipped().redirects | added
 
 
@@ -82,8 +88,21 @@ def _shipped() -> Shelf:
 
 
 def _catalogue() -> Mapping[str, DatasetSpec]:
+    changed = _changed()
+    return _joined(user_datasets(), changed) if changed else _shipped().datasets
+
+
+def _changed() -> int | None:
+    """When a person's own entries changed last; None when there are none."""
     path = user_datasets()
-    return _joined(path, path.stat().st_mtime_ns) if path.is_file() else _shipped().datasets
+    try:
+        return path.stat().st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be read ({error.strerror}); choose a folder of yours with OKBENCH_DATA"
+        ) from error
 
 
 @cache

@@ -38,6 +38,20 @@ def test_a_set_behind_a_login_tells_the_steps(okbench: Okbench) -> None:
     assert "registration" in said.err
 
 
+def test_a_table_that_cannot_be_read_or_told_apart_is_told(okbench: Okbench) -> None:
+    Path("broken.yaml").write_text("title: [\n", encoding="utf-8")
+    said = okbench("fetch", "broken.yaml")
+    assert (said.code, "broken.yaml:" in said.err) == (2, True)
+    said = okbench("fetch", "tabel5")
+    assert (said.code, "no table 'tabel5'. Did you mean" in said.err) == (2, True)
+
+
+def test_rows_made_here_need_no_fetching(okbench: Okbench) -> None:
+    said = okbench("fetch", "digits")
+    assert (said.code, said.out) == (0, "nothing to fetch: rows made here\n")
+    assert okbench("fetch", "--verify", "cod-rna").out == "nothing here to hash\n"
+
+
 @pytest.mark.shared("fetching a table's datasets and running one of them")
 def test_a_table_s_datasets_come_from_a_mirror_and_run(okbench: Okbench) -> None:
     said = okbench("fetch", "german", "housing", "--mirror", str(SHARED / "data"))

@@ -71,3 +71,19 @@ def test_added_rows_can_be_used_in_a_table_and_shown(okbench: Okbench, rows: Pat
     said = okbench("run", "own.yaml", "--jobs", "1")
     assert said.code == 0, said.err
     assert "mine" in okbench("list", "datasets").out
+
+
+def test_a_column_is_called_as_its_header_says(okbench: Okbench) -> None:
+    Path("years.csv").write_text("id,2019,2020\n1,2,0\n3,4,1\n", encoding="utf-8")
+    said = okbench("run", "--data", "years.csv", "--target", "id", "--drop", "2019", "--dry-run")
+    assert said.code == 0, said.err
+    for name in ("²", "--5"):
+        said = okbench("add", "years.csv", "--name", "years", f"--target={name}")
+        assert (said.code, f"no column '{name}'" in said.err) == (3, True)
+
+
+def test_added_rows_are_shown_with_where_they_lie(okbench: Okbench, rows: Path) -> None:
+    okbench("add", rows.name, "--name", "mine")
+    assert f"rows.csv from {rows}\n" in okbench("show", "mine").out
+    said = okbench("fetch", "mine", "--to", "bundle")
+    assert (said.code, "copy it yourself" in said.out) == (3, True)

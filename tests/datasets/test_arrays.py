@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -188,3 +189,13 @@ def test_a_growing_npy_file_is_one_that_numpy_reads(tmp_path: Path, columns: int
         for start in range(0, 7, 2):
             writer.append(values[start : start + 2])
     assert np.array_equal(np.load(tmp_path / "x.npy"), values)
+
+
+def test_prepared_rows_may_be_read_by_whom_the_umask_lets(rows: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        afresh()
+    finally:
+        os.umask(before)
+    (folder,) = made_folders(rows)
+    assert folder.stat().st_mode & 0o777 == 0o755

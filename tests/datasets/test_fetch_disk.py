@@ -165,6 +165,32 @@ def test_a_disk_that_fills_half_way_leaves_nothing(
     assert "the disk is full" in result.message
     assert "OKBENCH_DATA" in result.message
     assert (world.held, world.parts) == ([], [])
+    world.describe(**{"from": {"url": world.server.url("/box.zip"), "member": "rows.txt"}})
+    world.serve(ROWS, path="/box.zip")
+    assert "the disk is full" in world.fetch().message
+    assert (world.held, world.parts) == ([], [])
+
+
+def test_what_others_may_read_is_left_to_the_umask(world: World) -> None:
+    world.describe(content_sha256=RIGHT)
+    world.serve(ROWS)
+    before = os.umask(0o022)
+    try:
+        world.fetch(to=world.data / "bundle")
+    finally:
+        os.umask(before)
+    for written in ("rows/.okbench/rows.txt.json", "bundle/manifest.json"):
+        assert (world.data / written).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_bundle_that_cannot_be_written_is_told_by_its_own_name(world: World) -> None:
+    world.describe(content_sha256=RIGHT)
+    world.serve(ROWS)
+    (world.data / "file").touch()
+    result = world.fetch(to=world.data / "file" / "bundle")
+    assert result.state == "failed"
+    assert "bundle cannot be written" in result.message
+    assert "--to" in result.message
 
 
 def test_a_file_too_large_for_the_disk_is_not_begun(

@@ -13,7 +13,7 @@ import pytest
 from okbench.datasets import registry
 from okbench.datasets.cache import path_of, record_of, status
 from okbench.datasets.fetch import by_hand_steps, fetch, verify
-from okbench.errors import FetchError
+from okbench.errors import FetchError, UsageError
 from tests.datasets.fetch_world import ROWS, World, sha256
 from tests.shared import SHARED
 
@@ -236,6 +236,23 @@ def test_verify_finds_a_changed_file_and_puts_it_aside(world: World) -> None:
     assert world.held == ["rows.txt.wrong"]
 
 
+def test_verify_needs_no_writable_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    world.describe(content_sha256=RIGHT)
+    world.serve(ROWS)
+    path = world.fetch().path
+    assert path is not None
+    monkeypatch.setattr(Path, "write_text", closed)
+    monkeypatch.setattr(Path, "replace", closed)
+    assert verify(["rows"])[0].state == "here"
+    path.write_bytes(ROWS[::-1])
+    (changed,) = verify(["rows"])
+    assert "no longer the file that was checked" in changed.message
+    assert f"kept as {path}\n" in changed.message
+
+
 def test_status_tells_what_is_here_and_since_when(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS)
@@ -268,3 +285,28 @@ def test_every_set_of_the_shared_mirror_is_fetched_and_checked(world: World) -> 
     assert held - taken == unused
     assert [result for result in results if result.state == "failed"] == []
     assert {result.checked for result in results if result.ok} == {"checksum", "copy"}
+
+
+def test_a_mirror_that_cannot_be_read_is_told(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.describe()
+    (tmp_path / "manifest.json").write_bytes(b"\xff\xfe{")
+    with pytest.raises(FetchError, match=r"manifest\.json is damaged"):
+        world.fetch(mirror=tmp_path)
+    with pytest.raises(UsageError, match="no such home folder"):
+        world.fetch(mirror="~nobody-of-that-name/x")
+
+    def closed(self: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    with pytest.raises(FetchError, match=r"cannot be read \(Permission denied\)"):
+        world.fetch(mirror=tmp_path)
+
+
+def test_a_persons_own_file_is_not_bundled_and_theirs_to_copy(world: World, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_bytes(ROWS)
+    world.describe(path=str(tmp_path / "mine.txt"))
+    result = world.fetch(to=tmp_path / "bundle")
+    assert (result.state, result.message) == ("by hand", "your own file; copy it yourself")

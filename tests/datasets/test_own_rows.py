@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,7 @@ import scipy.sparse as sp
 
 from okbench.datasets import load, registry
 from okbench.datasets.own_rows import OwnRows, add, read
-from okbench.errors import DataError, UsageError
+from okbench.errors import DataError, StoreError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -86,11 +88,93 @@ def test_arrays_are_read(tmp_path: Path) -> None:
     assert (dense(found), found.dataset.classes) == (X.tolist(), ("a", "b"))
 
 
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        ([1.0, np.nan, 2.0], r"y\[1\] is not a finite number"),
+        ([1j, 2j, 1j], "labels are numbers or texts"),
+        (np.array(["1970", "1971", "1970"], "M8[Y]"), "labels are numbers or texts"),
+    ],
+)
+def test_labels_that_are_none_are_told(tmp_path: Path, y: object, told: str) -> None:
+    np.savez(tmp_path / "mine.npz", X=np.eye(3), y=np.asarray(y))
+    with pytest.raises(DataError, match=told):
+        read(tmp_path / "mine.npz")
+
+
+def test_damaged_arrays_are_told(tmp_path: Path) -> None:
+    np.save(tmp_path / "whole.npy", np.eye(3))
+    np.savez(tmp_path / "whole.npz", X=np.eye(3), y=[0, 1, 0])
+    one, several = ((tmp_path / f"whole.{kind}").read_bytes() for kind in ("npy", "npz"))
+    flipped = bytearray(several)
+    flipped[several.index(np.eye(3).tobytes())] ^= 1
+    for name, raw in {
+        "a.npz": several[:200], "b.npz": bytes(flipped), "c.npz": one, "d.npy": several,
+        "e.npy": one.replace(b"(3, 3)", b"(3,%d)" % 10**14).replace(b" " * 12 + b"\n", b"\n"),
+    }.items():  # fmt: skip
+        (tmp_path / name).write_bytes(raw)
+        with pytest.raises(DataError, match=f"{name}: not a "):
+            read(tmp_path / name)
+
+
+def test_missing_values_of_arrays_are_filled_too(tmp_path: Path) -> None:
+    X, y = np.array([[2.0, 1], [np.nan, 1]]), [0, 1]
+    np.savez(tmp_path / "mine.npz", X=X, y=y)
+    np.save(tmp_path / "mine.npy", np.column_stack([X, y]))
+    for name in ("mine.npz", "mine.npy"):
+        assert dense(read(tmp_path / name, missing="mean")) == [[2, 1], [2, 1]]
+        with pytest.raises(DataError, match="row 1, column 0 is not a finite number"):
+            read(tmp_path / name)
+
+
 def test_parquet_is_read(tmp_path: Path) -> None:
     pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"size": [1.5, 2.5], "kind": ["a", "b"], "y": [True, False]})
     frame.to_parquet(tmp_path / "mine.parquet")
     assert dense(read(tmp_path / "mine.parquet")) == [[1.5, 1, 0], [2.5, 0, 1]]
+    frame["size"] = [Decimal("1.5"), Decimal("2.5")]
+    frame.to_parquet(tmp_path / "mine.parquet")
+    assert dense(read(tmp_path / "mine.parquet")) == [[1.5, 1, 0], [2.5, 0, 1]]
+
+
+@pytest.mark.parametrize("column", [[1.0, np.inf, 2.0], [[1], [2], [3]]])
+def test_parquet_that_holds_no_numbers_is_told(tmp_path: Path, column: list[object]) -> None:
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": column, "y": [0, 1, 0]}).to_parquet(tmp_path / "mine.parquet")
+    with pytest.raises(DataError, match="column 'x'"):
+        read(tmp_path / "mine.parquet", missing="mean")
+
+
+def test_numbers_are_names_when_called_so_in_any_format(tmp_path: Path) -> None:
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"x": [7.5, 8, 7.5], "z": [1, 2, 3], "y": [0, 1, 0]})
+    frame.to_parquet(tmp_path / "mine.parquet")
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    np.save(tmp_path / "mine.npy", frame.to_numpy())
+    head = "@relation r\n@attribute x real\n@attribute z real\n@attribute y real\n@data\n"
+    written(tmp_path, head + frame.to_csv(index=False, header=False), "mine.arff")
+    for kind in ("csv", "parquet", "npy", "arff"):
+        found = read(tmp_path / f"mine.{kind}", categorical=[0])
+        assert dense(found) == [[1, 0, 1], [0, 1, 2], [1, 0, 3]], kind
+
+
+def test_a_column_whose_name_is_not_its_own_is_told_by_its_place(tmp_path: Path) -> None:
+    path = written(tmp_path, "y,a,a,y\n9,1,2,0\n8,3,4,1\n")
+    assert read(path).dataset.y.tolist() == [0, 1]
+    assert dense(read(path, drop=[2])) == [[9, 1], [8, 3]]
+    add(path, "mine")
+    assert load("mine").y.tolist() == [0, 1]
+
+
+def test_words_in_another_encoding_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_bytes("x,y\ngr\xfcn,0\ngr\xf6n,1\n".encode("latin-1"))
+    assert dense(read(tmp_path / "mine.csv", target="y")) == [[0, 1], [1, 0]]
+
+
+def test_libsvm_text_with_long_lines_is_recognised(tmp_path: Path) -> None:
+    rows = "".join(f" {index}:1" for index in range(100_000, 110_000))
+    found = read(written(tmp_path, f"1{rows}\n-1{rows}\n", "mine.txt"))
+    assert found.dataset.X.shape == (2, 109_999)
 
 
 def test_missing_values_are_refused_or_filled_with_the_mean_before(tmp_path: Path) -> None:
@@ -140,6 +224,15 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
         ),
         ("x,y\n1,0\n2,1\n", {"scale": "[0,1]"}, UsageError, "no scale"),
         ("", {}, DataError, "holds no rows"),
+        ("x,y\n1,yes\n2,\n3,no\n", {}, DataError, "row 1 has no 'y', the target"),
+        ("x,y\n1,yes\n2,no\n3,?\n", {}, DataError, "row 2 has no 'y', the target"),
+        ("x,y,\n1,0,\n2,1,\n", {}, DataError, "mine.csv:2:5: column 2 has no value here"),
+        ("x,y\n1,0\n2,1\n", {"target": "--5"}, DataError, "no column '--5'"),
+        ("x,x,y\n1,2,0\n3,4,1\n", {"target": "x"}, DataError, "say a place: 0, 1"),
+        ("x,y\r1,0\r2,1\r", {}, DataError, "end lines with LF"),
+        ("x,y\n1e308,0\n1e308,1\n,0\n", {"missing": "mean"}, DataError, "too large"),
+        ("x,y\n1e308,0\n-1e308,1\n", {"scale": "running [0,1]"}, DataError, "too large"),
+        ("x,y\n1e200,0\n-1e200,1\n", {"scale": "running standard"}, DataError, "too large"),
     ],
 )
 def test_what_cannot_be_learned_is_told(
@@ -156,6 +249,13 @@ def test_files_that_are_not_what_they_are_called_are_told(tmp_path: Path) -> Non
             read(written(tmp_path, "nonsense", name))
     with pytest.raises(DataError, match="no such file"):
         read(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match="not a file of rows"):
+        read(tmp_path)
+    (tmp_path / "wide.csv").write_text("x,y\n1,0\n2,1\n", encoding="utf-16")
+    with pytest.raises(DataError, match="save it as UTF-8"):
+        read(tmp_path / "wide.csv")
+    with pytest.raises(DataError, match="rename the file"):
+        read(Path(shutil.copy(tmp_path / "wide.csv", tmp_path / "b\udcff.csv")))
 
 
 def test_an_added_set_is_loaded_by_its_name(tmp_path: Path) -> None:
@@ -192,3 +292,25 @@ def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
     after = registry.user_datasets().read_text(encoding="utf-8")
     assert after.startswith("# mine\n" + text)
     assert load("two").n_rows == 2
+
+
+def test_an_entry_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, *_: object, **__: object) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device", str(self))
+
+    path = written(tmp_path, "x,y\n1,0\n2,1\n")
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(StoreError, match="No space left"):
+        add(path, "mine")
+    assert [left.name for left in (tmp_path / "data").iterdir()] == ["user-datasets.lock"]
+
+
+def test_rows_that_are_gone_are_told_with_their_entry(tmp_path: Path) -> None:
+    path = written(tmp_path, "x,y\n1,0\n2,1\n")
+    add(path, "mine")
+    path.unlink()
+    with pytest.raises(DataError, match=r"put it back, or mend .*user-datasets\.yaml:2"):
+        load("mine")

@@ -67,7 +67,7 @@ def test_a_column_of_numbers_can_be_asked_for_as_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gap", ["", "?", "NA", "nan", " NaN ", "null"])
 def test_missing_values_are_refused_or_kept(tmp_path: Path, gap: str) -> None:
     text = f"a,b\n1,2\n{gap},4\n"
-    assert complaint(tmp_path, text, header=True).endswith("column a has no value here")
+    assert "column a has no value here" in complaint(tmp_path, text, header=True)
     assert complaint(tmp_path, text, header=True).startswith("3:")
     kept = read(tmp_path, text, header=True, missing=True)
     assert np.isnan(kept.values[1, 0])

@@ -15,7 +15,7 @@ import yaml
 from okbench.datasets import registry
 from okbench.datasets.entries import read_shelf
 from okbench.datasets.specs import FORMATS
-from okbench.errors import ConfigError, UsageError
+from okbench.errors import ConfigError, StoreError, UsageError
 from tests.shared import SHARED
 
 needs_shared = pytest.mark.shared("datasets.yaml against the papers and the manifest")
@@ -323,3 +323,21 @@ def test_listing_datasets_imports_nothing_heavy() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_a_data_folder_that_may_not_be_entered_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(self: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr(Path, "stat", closed)
+    with pytest.raises(StoreError, match="OKBENCH_DATA"):
+        registry.names()
+
+
+def test_a_home_folder_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OKBENCH_DATA", "~nobody-of-that-name/x")
+    with pytest.raises(UsageError, match=r"OKBENCH_DATA .*no such home folder"):
+        registry.names()

@@ -96,7 +96,7 @@ class _Walker:
         self.words: dict[int, dict[str, int]] = {
             place: {} for place, column in enumerate(kept) if kinds[column] == walk.WORD
         }
-        self._columns = [names[column] if names else str(column) for column in kept]
+        self._columns = [(names[column] if names else "") or str(column) for column in kept]
         self.rows = 0
 
     def walk(self, chunk: Chunk) -> None:
@@ -121,20 +121,27 @@ class _Walker:
         raw = chunk.raw[start:end]
         if column in self.words:
             known = self.words[column]
-            word = _unquoted(raw.decode("utf-8", "replace"))
+            # words in another encoding stay apart, whatever letters they hold
+            word = _unquoted(raw.decode("utf-8", "backslashreplace"))
             return float(known.setdefault(word, len(known)))
         word = _unquoted(raw.decode("utf-8", "replace")).strip()
         if word in MISSING:
             if self._layout.missing:
                 return float("nan")
-            raise chunk.error(start, f"column {self._columns[column]} has no value here")
+            raise chunk.error(
+                start,
+                f"column {self._columns[column]} has no value here; drop it, or let missing values "
+                "take the mean of the rows before",
+            )
         try:
             if "_" not in word:
                 return finite(chunk, start, word)
         except ValueError:
             pass
         raise chunk.error(
-            start, f"{word[:40]!a} is no number; column {self._columns[column]} begins with numbers"
+            start,
+            f"{word[:40]!a} is no number; column {self._columns[column]} begins with numbers, so "
+            "name it as categorical, or drop it",
         )
 
     def _complaint(self, chunk: Chunk, problem: int, place: int, met: int) -> DataError:
@@ -158,7 +165,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
-    text = chunk.raw[: 1 << 20].decode("utf-8", "replace")
+    text = chunk.raw[: 1 << 20].decode("utf-8", "backslashreplace")
     wanted = [
         line
         for line in text.split("\n")[: _SNIFFED_LINES + 2]
@@ -167,7 +174,9 @@ def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
     try:
         lines = [_fields(line.strip("\r\n"), layout.delimiter) for line in wanted]
     except csv.Error as error:
-        raise DataError(f"{chunk.path}:{chunk.first_line}: {error}") from error
+        broken = any("\r" in line.strip("\r\n") for line in wanted)
+        told = "a line end within a line; end lines with LF or CR LF" if broken else error
+        raise DataError(f"{chunk.path}:{chunk.first_line}: {told}") from error
     if not lines or not lines[0]:
         raise DataError(f"{chunk.path}: holds no rows")
     if len(lines[0]) > MOST_COLUMNS:

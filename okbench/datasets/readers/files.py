@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from okbench.datasets.joined import Part, csr_of, starts_of
 from okbench.datasets.readers.airlines import read_airlines
 from okbench.datasets.readers.arff import read_arff
+from okbench.datasets.readers.arrays import numbers, read_npy
 from okbench.datasets.readers.binary import read_cifar, read_idx, read_norb
 from okbench.datasets.readers.delimited import Layout, read_delimited
 from okbench.datasets.readers.libsvm import read_libsvm
@@ -63,7 +64,7 @@ def _read(entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | Non
         case "mat":
             return _read_mat(path, file)
         case "npy":
-            return Table(path, (), _array(path, np.load(path, allow_pickle=False)))
+            return read_npy(path)
         case "cifar":
             pixels, labels = read_cifar(path)
             return Part(pixels, labels, file.name)
@@ -94,13 +95,7 @@ def _read_mat(path: Path, file: FileSpec) -> Part | Table:
 
 
 def _array(path: Path, values: Any) -> NDArray[np.float64]:
-    found = np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, np.float64)
-    if found.ndim != 2:
-        raise DataError(f"{path}: a table has two axes, this array {found.ndim}")
-    if not np.isfinite(found).all():
-        row, column = np.argwhere(~np.isfinite(found))[0].tolist()
-        raise DataError(f"{path}: row {row}, column {column} is not a finite number")
-    return found
+    return numbers(path, values.toarray() if sp.issparse(values) else values)
 
 
 def _labels(entry: DatasetSpec, key: str, locate: Locate) -> NDArray[Any] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +33,35 @@ class Table:
         """Where a column is, told by its name, its place from 0, or its place from the end."""
         return place_of(self.path, column, self.names, self.width)
 
+    def settled(self, place: int) -> Column:
+        """A column as an entry had best call it: by its name, where that tells it from others."""
+        name = self.names[place] if self.header else ""
+        return name if name and self.names.count(name) == 1 else place
+
+    def with_words(self, columns: Iterable[Column]) -> Table:
+        """The same, numbers in those columns taken for words."""
+        values, words = self.values, dict(self.words)
+        for place in sorted({self.place(column) for column in columns} - words.keys()):
+            found, codes = np.unique(values[:, place], return_inverse=True)
+            values = np.array(values) if values is self.values else values
+            values[:, place] = codes
+            words[place] = tuple(np.format_float_positional(n, trim="-") for n in found)
+        return replace(self, values=values, words=words)
+
+
+def is_place(column: Column) -> bool:
+    """Whether a column is told by a number."""
+    return isinstance(column, int) or re.fullmatch("-?[0-9]+", column) is not None
+
 
 def place_of(path: Path, column: Column, names: Sequence[str], width: int) -> int:
     """Where a column is among `width`; a DataError with the columns there are when it is not."""
     if column in names:
+        if names.count(column) > 1:
+            places = ", ".join(str(place) for place in range(width) if names[place] == column)
+            raise DataError(f"{path}: several columns are called '{column}'; say a place: {places}")
         return names.index(str(column))
-    if isinstance(column, str) and column.lstrip("-").isdecimal():
+    if is_place(column):
         column = int(column)
     if isinstance(column, int) and -width <= column < width:
         return column % width
