@@ -1,22 +1,27 @@
 """The one decorator every compiled function carries, and where what it compiles is kept.
 
 Numba keeps a compiled function until the function's own file changes, whatever becomes of the
-functions it calls. So the cache has a folder for each state of all files beside it.
+functions it calls. So the cache has a folder for each state of all files beside it. Where that
+cannot be written nothing is kept: the places Numba would try next know of no such states.
 """
 
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import numba
 import platformdirs
+from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_placing = Lock()  # Numba has one setting for all threads
 
 
 def compiled(*, fastmath: bool | frozenset[str] = False) -> Callable[[Function], Function]:
@@ -24,14 +29,22 @@ def compiled(*, fastmath: bool | frozenset[str] = False) -> Callable[[Function],
 
     def decorate(function: Function) -> Function:
         licences = fastmath if isinstance(fastmath, bool) else set(fastmath)
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": licences}
-        with _cache_in(cache_folder(Path(function.__code__.co_filename).parent)):
-            try:
-                return numba.njit(cache=True, **options)(function)
-            except RuntimeError:  # no writable place for the cache
-                return numba.njit(**options)(function)
+        dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=licences)(function)
+        folder = cache_folder(Path(function.__code__.co_filename).parent)
+        if _is_writable(folder):
+            with _cache_in(folder):
+                dispatcher._cache = _Cache(function)
+        return dispatcher
 
     return decorate
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's own, but a disk that fills up costs the time to compile again, not the run."""
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(signature, data)
 
 
 @cache
@@ -40,17 +53,29 @@ def cache_folder(sources: Path) -> Path:
     state = hashlib.sha256()
     for path in sorted(sources.glob("*.py")):
         state.update(path.read_bytes())
-    chosen = numba.config.CACHE_DIR
+    with _placing:
+        chosen = numba.config.CACHE_DIR
     root = Path(chosen) if chosen else platformdirs.user_cache_path("okbench") / "compiled"
     return root / state.hexdigest()[:16]
+
+
+@cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
     """Numba's cache in this folder, for the functions decorated meanwhile and for no others."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
+    with _placing:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            yield
+        finally:
+            numba.config.CACHE_DIR = before

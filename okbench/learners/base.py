@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from okbench.errors import DataError, UsageError, did_you_mean
-from okbench.learners.contract import Diverged, Draws, FloatArray, Problem, Rows, Task
+from okbench.learners.contract import (
+    Diverged,
+    Draws,
+    FloatArray,
+    NotBegun,
+    Problem,
+    Rows,
+    Task,
+    as_labels,
+)
 from okbench.learners.registry import settings_of
 from okbench.learners.rows import Block, all_finite
 
@@ -29,7 +38,7 @@ class OnlineLearner(ABC):
 
     problem: Problem | None = None
     draws: Draws
-    updates: int  # rows that changed the model
+    updates: int = 0  # rows that changed the model
 
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
         """Forget everything and face this problem, with these draws."""
@@ -37,10 +46,11 @@ class OnlineLearner(ABC):
             raise UsageError(
                 f"{self.name} does not do {problem.task}; it does {', '.join(self.tasks)}"
             )
-        self.problem = problem
+        self.problem = None  # should it be refused
         self.draws = draws or Draws()
         self.updates = 0
         self._start(problem)
+        self.problem = problem
         return self
 
     def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]:
@@ -56,33 +66,21 @@ class OnlineLearner(ABC):
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
-        if np.shape(y) != (len(block),):
-            raise DataError(f"{len(block)} rows came with labels of shape {np.shape(y)}")
+        problem, targets = self._told(block, y)
         if self.problem is None:
-            if len(block) == 0:
-                raise UsageError(
-                    "the first rows suggest the problem, and there are none: begin() first"
-                )
-            self.begin(Problem.of(block.matrix, y))
-        targets = self._begun().encode(y)
-        if not np.isfinite(targets).all():
-            raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
-        scores = self._learn(block, targets)
-        if not all_finite(scores):
-            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise Diverged(row, f"{self.name}: the score of row {row} is not a finite number")
-        return scores
+            self.begin(problem)
+        return self._finite(self._learn(block, targets))
 
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
         problem = self._begun()
-        return self._scores(Block.of(X, problem.n_features))
+        return self._finite(self._scores(Block.of(X, problem.n_features)))
 
     def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
         """Forget everything and learn these rows in one pass."""
         block = Block.of(X)
-        self.begin(Problem.of(block.matrix, y, n_rows=len(block)), draws)
-        self.learn_scores(X, y)
+        self.begin(self._suggested(block, y, len(block)), draws)
+        self.learn_scores(block.matrix, y)
         return self
 
     def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -130,7 +128,7 @@ class OnlineLearner(ABC):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
-        regression = self.problem is not None and self.problem.task == "regression"
+        regression = (self.problem.task if self.problem else self.tasks[0]) == "regression"
         return Tags(
             estimator_type="regressor" if regression else "classifier",
             target_tags=TargetTags(required=True),
@@ -149,8 +147,35 @@ class OnlineLearner(ABC):
 
     def _begun(self) -> Problem:
         if self.problem is None:
-            raise UsageError(f"{self.name} has learned nothing yet: learn rows, or begin() first")
+            raise NotBegun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
         return self.problem
+
+    def _suggested(self, block: Block, y: ArrayLike, n_rows: int | None = None) -> Problem:
+        """The problem that rows and labels suggest to this learner."""
+        if self.tasks == ("regression",):  # whole numbers are targets too, where no others are
+            return Problem("regression", block.matrix.shape[1], n_rows=n_rows)
+        return Problem.of(block.matrix, y, n_rows)
+
+    def _told(self, block: Block, y: ArrayLike) -> tuple[Problem, FloatArray]:
+        """The problem, or what rows and labels suggest, and the labels as targets in it."""
+        labels = as_labels(y)
+        if labels.shape != (len(block),):
+            raise DataError(f"{len(block)} rows came with labels of shape {labels.shape}")
+        if self.problem is None and len(block) == 0:
+            raise UsageError(
+                "the first rows suggest the problem, and there are none: begin() first"
+            )
+        problem = self.problem or self._suggested(block, labels)
+        targets = problem.encode(labels)
+        if not np.isfinite(targets).all():
+            raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
+        return problem, targets
+
+    def _finite(self, scores: FloatArray) -> FloatArray:
+        if not all_finite(scores):
+            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
+            raise Diverged(row, f"{self.name}: the score of row {row} is not a finite number")
+        return scores
 
     @abstractmethod
     def _start(self, problem: Problem) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -31,11 +32,18 @@ class Learns(Protocol):
 
 
 class Diverged(OkbenchError):
-    """Raised by `learn` when a score is no finite number any more; `row` counts within the call."""
+    """Raised when a score is no finite number any more; `row` counts within the call."""
 
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
         self.row = row
+
+
+class NotBegun(UsageError, AttributeError):
+    """Raised when a learner is asked for what it has learned and has learned nothing yet.
+
+    `hasattr` takes it for an attribute that is not there, as scikit-learn expects.
+    """
 
 
 @dataclass(frozen=True)
@@ -61,25 +69,33 @@ class Problem:
     @classmethod
     def of(cls, X: Any, y: ArrayLike, n_rows: int | None = None) -> Problem:
         """The problem that rows suggest: real targets are regression, two labels binary."""
-        labels = np.asarray(y)
-        if labels.dtype.kind == "f" and not np.all(labels == np.floor(labels)):
-            return cls("regression", X.shape[1], n_rows=n_rows)
-        classes = tuple(np.unique(labels).tolist())
+        labels = as_labels(y)
+        if labels.dtype.kind == "f":
+            whole = np.isfinite(labels) & (labels == np.floor(labels))
+            if not whole.all():
+                return cls("regression", X.shape[1], n_rows=n_rows)
+        try:
+            classes = tuple(np.unique(labels).tolist())
+        except TypeError as error:
+            raise DataError(f"labels of several kinds do not make classes: {error}") from error
         task: Task = "binary" if len(classes) <= 2 else "multiclass"
         return cls(task, X.shape[1], classes, n_rows)
 
     def encode(self, y: ArrayLike) -> FloatArray:
         """Targets as the compiled loops take them: -1/+1, class positions, or the values."""
-        labels = np.asarray(y)
+        labels = as_labels(y)
         if self.task == "regression":
-            return np.ascontiguousarray(labels, dtype=np.float64)
+            return as_numbers(labels, "targets")
         if self.task == "binary":
             positive = labels == self.classes[-1]
             self._refuse_strangers(labels, positive | (labels == self.classes[0]))
             return np.where(positive, 1.0, -1.0)
         names = np.asarray(self.classes)
         order = np.argsort(names, kind="stable")
-        places = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
+        try:
+            places = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
+        except TypeError as error:
+            raise DataError(f"labels of another kind than the classes: {error}") from error
         codes = order[places]
         self._refuse_strangers(labels, names[codes] == labels)
         return codes.astype(np.float64)
@@ -98,9 +114,32 @@ class Problem:
             row = int(np.argmin(known))
             names = ", ".join(map(str, self.classes))
             raise DataError(
-                f"row {row}: label {labels[row]!r} is not among the classes ({names}); "
+                f"row {row}: label {labels.tolist()[row]!r} is not among the classes ({names}); "
                 "name every class with begin(Problem(..., classes=...))"
             )
+
+
+def as_labels(y: ArrayLike) -> NDArray[Any]:
+    """Labels or targets; objects that are all numbers, as table columns often hold, as numbers."""
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise DataError(f"labels: {error}") from error
+    if labels.dtype == object and all(isinstance(label, Real) for label in labels.flat):
+        return np.asarray(labels.tolist())
+    return labels
+
+
+def as_numbers(values: Any, name: str) -> FloatArray:
+    """Values as doubles; what is no real number is refused, with what it was meant to be."""
+    try:
+        with np.errstate(over="ignore"):  # what is too large for a double becomes infinite
+            given = np.asarray(values)
+            if given.dtype.kind == "c":
+                raise TypeError("these are complex")
+            return np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{name} must be numbers: {error}") from error
 
 
 class Draws:

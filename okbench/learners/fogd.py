@@ -31,11 +31,12 @@ class FOGD(LinearOnMap):
     map: FourierMap
 
     def feature_map(self, problem: Problem, draws: Draws) -> FourierMap:
+        self._scale = 1.0 / self.width
         return FourierMap(draws.normals(problem.n_features, self.components) / self.width)
 
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""
-        scales = np.full(self._begun().n_features, 1.0 / self.width)
+        scales = np.full(self._begun().n_features, self._scale)
         return fourier_gaps(self.map, scales, X)
 
     def check_settings(self) -> None:

@@ -28,17 +28,13 @@ class KernelLearner(OnlineLearner):
     regression_loss: ClassVar[int] = SIGN
 
     width: float  # of the kernel exp(-distance² / (2 width²))
+    sharpness: float  # the factor of the squared distance in its exponent
     step: float  # multiplies what a row adds
     epsilon: float  # residuals up to it are no loss in regression
 
     def loss(self, task: Task) -> int:
         """The code of the loss for a task."""
         return self.regression_loss if task == "regression" else self.classification_loss
-
-    @property
-    def sharpness(self) -> float:
-        """The factor of the squared distance in the kernel's exponent."""
-        return -0.5 / self.width / self.width
 
     @property
     def nbytes(self) -> int:
@@ -65,6 +61,7 @@ class KernelLearner(OnlineLearner):
 
     def _start(self, problem: Problem) -> None:
         self.check_settings()
+        self.sharpness = -0.5 / float(self.width) / float(self.width)
         self._position = 0
         self._clear(problem)
 

@@ -53,6 +53,7 @@ class LinearOnMap(OnlineLearner):
 
     def _start(self, problem: Problem) -> None:
         self.check_settings()
+        self._silent, self._rate = float(self.epsilon), float(self.step)
         self.map = self.feature_map(problem, self.draws)
         self.weights = aligned(problem.n_columns, self.map.size)
 
@@ -60,7 +61,7 @@ class LinearOnMap(OnlineLearner):
         scores = np.empty((len(block), len(self.weights)))
         loss = self.loss(self._begun().task)
         self.updates += learn_on(
-            self.map, self.weights, block, targets, scores, loss, self.epsilon, self.step
+            self.map, self.weights, block, targets, scores, loss, self._silent, self._rate
         )
         return scores
 
@@ -90,8 +91,8 @@ def learn_on(
             weights,
             scores,
             loss,
-            float(epsilon),
-            float(step),
+            epsilon,
+            step,
         )
         for first, projected in stretches(feature_map, block)
     )

@@ -60,14 +60,17 @@ class NOGD(Budgeted):
                 f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
             )
 
+    _map: NystroemMap | None = None  # once it has taken over
+
     @property
     def nbytes(self) -> int:
-        return super().nbytes + (self._map.basis.nbytes + self._weights.nbytes if self._map else 0)
+        return super().nbytes + (self._map.basis.nbytes if self._map else 0)
 
     def _clear(self, problem: Problem) -> None:
         super()._clear(problem)
-        self._map: NystroemMap | None = None
+        self._map = None
         self._weights: FloatArray = np.empty(0)
+        self._rank, self._flush, self._early = self.rank, self.flush, self.switch == "paper"
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         return self._flushed(super()._learn(block, targets))
@@ -99,7 +102,7 @@ class NOGD(Budgeted):
     def _learn_expansion(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows until the map takes over, if it does; how many were learned."""
         learned = self._walk(block, targets, scores)
-        if self.switch == "paper" and self.support_size == self.budget:
+        if self._early and self.support_size == self._rule.budget:
             self._switch()
             return max(0, int(self.support_rows[-1]) + 1 - self._position)
         if learned < len(block):
@@ -111,13 +114,12 @@ class NOGD(Budgeted):
     def _switch(self) -> None:
         """With K = V Λ Vᵀ, the map is T k, T = Λ^(-1/2) Vᵀ, and the weights c T⁺ = c V Λ^(1/2)."""
         eigenvalues, vectors = np.linalg.eigh(self.support_kernel())
-        largest = slice(self.budget - self.rank, None)
-        eigenvalues, vectors = eigenvalues[largest], vectors[:, largest]
-        rounding = self.budget * np.finfo(np.float64).eps * eigenvalues[-1]
+        eigenvalues, vectors = eigenvalues[-self._rank :], vectors[:, -self._rank :]
+        rounding = self._rule.budget * np.finfo(np.float64).eps * eigenvalues[-1]
         kept = eigenvalues > rounding
         roots = np.sqrt(eigenvalues, where=kept, out=np.zeros_like(eigenvalues))
         inverse_roots = np.divide(1.0, roots, where=kept, out=np.zeros_like(roots))
-        basis = np.zeros((self._supports.coefficients.shape[1], self.rank))
+        basis = np.zeros((self._supports.coefficients.shape[1], self._rank))
         basis[self._slots] = vectors * inverse_roots
         self._map = NystroemMap(self._supports.lanes, self.sharpness, basis)
         self._weights = np.ascontiguousarray(self.coefficients @ vectors * roots)
@@ -129,7 +131,7 @@ class NOGD(Budgeted):
         assert self._map is not None
         rule = self._rule
         gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
-        features = np.empty((1, self.rank))
+        features = np.empty((1, self._rank))
         self._map.project(row, 0, features)
         self._weights[plus] += rule.step * gain * features[0]
         if minus >= 0:
@@ -137,5 +139,5 @@ class NOGD(Budgeted):
         self.updates += 1
 
     def _flushed(self, scores: FloatArray) -> FloatArray:
-        scores[np.abs(scores) <= self.flush] = 0.0
+        scores[np.abs(scores) <= self._flush] = 0.0
         return scores

@@ -39,13 +39,13 @@ class Entry:
         """Import the class behind the card."""
         module_name, _, attribute = self.target.partition(":")
         try:
-            found = getattr(importlib.import_module(module_name), attribute)
-        except ImportError as error:
-            raise UsageError(f"learner '{self.target}': {error}") from error
-        except AttributeError:
-            raise UsageError(
-                f"learner '{self.target}': no '{attribute}' in {module_name}"
-            ) from None
+            module = importlib.import_module(module_name)
+        except Exception as error:  # a stranger's module may raise anything
+            kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+            raise UsageError(f"learner '{self.target}': {kind}{error}") from error
+        found = getattr(module, attribute, None)
+        if found is None:
+            raise UsageError(f"learner '{self.target}': no '{attribute}' in {module_name}")
         if not isinstance(found, type):
             raise UsageError(f"learner '{self.target}' is not a class")
         return found

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.errors import DataError
-from okbench.learners.contract import FloatArray, Rows
+from okbench.learners.contract import FloatArray, Rows, as_numbers
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,10 @@ class Block:
     @classmethod
     def of(cls, X: Rows, n_features: int | None = None) -> Block:
         """Check and convert: float64, C order or CSR with int32 indices, finite."""
-        matrix: Any
-        if sp.issparse(X):
-            matrix = sp.csr_array(X, dtype=np.float64)
-            if not matrix.has_canonical_format:
-                matrix = matrix.copy()  # it may share its arrays with X
-                matrix.sum_duplicates()
-            if matrix.indices.dtype != np.int32:
-                matrix.indices = matrix.indices.astype(np.int32)
-                matrix.indptr = matrix.indptr.astype(np.int32)
-            values = matrix.data
-        else:
-            matrix = np.ascontiguousarray(X, dtype=np.float64)
-            if matrix.ndim != 2:
-                raise DataError(f"rows come as a table with two axes, not {matrix.ndim}")
-            values = matrix
-        if not all_finite(values):
+        matrix: Any = _tidy(X) if sp.issparse(X) else as_numbers(X, "rows")
+        if matrix.ndim != 2:
+            raise DataError(f"rows come as a table with two axes, not {matrix.ndim}")
+        if not all_finite(matrix.data if sp.issparse(matrix) else matrix):
             raise DataError(f"row {_first_bad_row(matrix)}: a value is not a finite number")
         if n_features is not None and matrix.shape[1] != n_features:
             raise DataError(f"rows have {matrix.shape[1]} columns; {n_features} were announced")
@@ -88,6 +76,24 @@ class Block:
         with np.errstate(over="ignore"):  # the score tells when a norm is too large
             parts = np.square(self.matrix.data), self.matrix.indices, self.matrix.indptr
             return sp.csr_array(parts, shape=self.matrix.shape) @ np.ones(self.matrix.shape[1])
+
+
+def _tidy(X: Any) -> sp.csr_array:
+    """Sparse rows as the compiled loops trust them to be: they look at no bounds or strides."""
+    if X.ndim == 2 and max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
+        raise DataError(f"sparse rows of shape {X.shape} with {X.nnz} values: 2³¹ - 1 is the most")
+    matrix = sp.csr_array(X)
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise DataError(f"sparse rows that are none: {error}") from error
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # it may share its arrays with X
+        matrix.sum_duplicates()
+    matrix.data = as_numbers(matrix.data, "rows")
+    matrix.indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+    matrix.indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int32)
+    return matrix
 
 
 def all_finite(values: FloatArray) -> bool:

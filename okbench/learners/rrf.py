@@ -52,12 +52,14 @@ class RRF(OnlineLearner):
     @property
     def log_scales(self) -> FloatArray:
         """The logarithm of the frequencies' standard deviation, for every input."""
+        self._begun()
         return self._model.log_scales
 
     @property
     def weights(self) -> FloatArray:
         """Weights of the cosines, then of the sines: columns × 2 components."""
-        held = self._model.weights[:, : self.components]
+        self._begun()
+        held = self._model.weights[:, : self._model.components]
         return held.reshape(len(held) // 2, -1)
 
     def kernel_gaps(self, X: Rows) -> FloatArray:
@@ -65,12 +67,13 @@ class RRF(OnlineLearner):
         the scales as learned so far."""
         self._begun()
         scales = self._model.scales
-        frequencies = scales[:, np.newaxis] * self._model.noise[:, : self.components]
+        frequencies = scales[:, np.newaxis] * self._model.noise[:, : self._model.components]
         return fourier_gaps(FourierMap(frequencies), scales, X)
 
     @property
     def nbytes(self) -> int:
-        return sum(held.nbytes for held in self._model if isinstance(held, np.ndarray))
+        model = self._model if self.problem else ()
+        return sum(held.nbytes for held in model if isinstance(held, np.ndarray))
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -114,16 +117,35 @@ class RRF(OnlineLearner):
         scores = np.empty((len(block), self._begun().n_columns))
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            self.updates += self._walk(block[rows], targets[rows], True, scores[rows])
+            self.updates += self._walk(block[rows], targets[rows], self._model, scores[rows])
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
+        model = _asked(self._model)
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            self._walk(block[rows], np.empty(0), False, scores[rows])
+            self._walk(block[rows], None, model, scores[rows])
         return scores
 
-    def _walk(self, rows: Block, targets: FloatArray, learns: bool, scores: FloatArray) -> int:
-        entries = rows.values, rows.columns, rows.starts
-        return walk(entries, targets, learns, self._model, self._rates, scores)
+    def _walk(
+        self, rows: Block, targets: FloatArray | None, model: Model, scores: FloatArray
+    ) -> int:
+        entries, learns = (rows.values, rows.columns, rows.starts), targets is not None
+        targets = np.empty(0) if targets is None else targets
+        return walk(entries, targets, learns, model, self._rates, scores)
+
+
+def _asked(model: Model) -> Model:
+    """The model with room to work in of its own, since many may ask at once. What is mapped from a
+    file and cannot be written to is copied: the walk could learn as well."""
+    return Model(
+        components=model.components,
+        noise=np.require(model.noise, requirements="W"),
+        log_scales=np.require(model.log_scales, requirements="W"),
+        scales=np.require(model.scales, requirements="W"),
+        weights=np.require(model.weights, requirements="W"),
+        features=aligned(*model.features.shape),
+        angles=aligned(*model.angles.shape),
+        rises=np.empty(0),
+    )

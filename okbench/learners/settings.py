@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -16,12 +17,10 @@ def check_number(
 ) -> None:
     """Refuse a setting that is not a number above, or not below, a bound."""
     value = getattr(learner, name)
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.number)
-        or math.isnan(value)
-    ):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value != value:
         raise _refusal(learner, name, "a number is expected")
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise _refusal(learner, name, "it is beyond the largest number")
     if not value > above and above != -math.inf:
         raise _refusal(learner, name, f"it must be above {above:g}")
     if not value >= at_least:

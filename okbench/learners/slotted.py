@@ -22,7 +22,7 @@ class Slotted(KernelLearner):
     budget: int
 
     _supports: Supports
-    _size: int
+    _size: int = 0
 
     @property
     def support_size(self) -> int:
@@ -30,10 +30,12 @@ class Slotted(KernelLearner):
 
     @property
     def coefficients(self) -> FloatArray:
+        self._begun()
         return self._supports.coefficients[:, self._slots]
 
     @property
     def support_rows(self) -> NDArray[np.int64]:
+        self._begun()
         return self._supports.rows[self._slots]
 
     def kernel(self, block: Block) -> FloatArray:

@@ -51,6 +51,7 @@ class TVM(Slotted):
     @property
     def weights(self) -> FloatArray:
         """How many rows of either class the supports stand for, the first class first."""
+        self._begun()
         return self._machine.state[1::-1, self._slots]
 
     def _clear(self, problem: Problem) -> None:
@@ -89,7 +90,7 @@ class TVM(Slotted):
         held = self._supports.entries
         longest = max(row, int((held.stops - held.starts).max()))
         self._supports = self._supports.with_room_for(min(4 * longest, self._begun().n_features))
-        room = len(self._supports.entries.values) // (self.budget + 1)
+        room = len(self._supports.entries.values) // len(self._supports.order)
         if room > len(self._draft.values):
             self._draft = _one_vector(room)
 

@@ -240,6 +240,24 @@ def test_memory_follows_what_is_held_however_wide_the_rows(name):
     np.testing.assert_allclose(scores[0], scores[1], rtol=0, atol=1e-12)
 
 
+def test_a_stretch_of_full_rows_in_a_wide_sparse_stream_finds_room():
+    """Wherever it lies: rows come in blocks that are cut anew every so many rows."""
+    n_rows, n_features = 1300, 100_000
+    rng = np.random.default_rng(6)
+    lengths = np.ones(n_rows, dtype=int)
+    lengths[1024:1128] = 10  # together more columns than lanes have room for to begin with
+    columns = rng.permutation(n_features)[: lengths.sum()]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    X = sp.csr_array(
+        (rng.standard_normal(len(columns)), columns, starts), shape=(n_rows, n_features)
+    )
+    targets = np.where(rng.random(n_rows) < 0.5, 1.0, -1.0)
+    problem = Problem("binary", n_features, (-1.0, 1.0))
+    whole, cut = OGD(width=1.0).begin(problem), OGD(width=1.0).begin(problem)
+    scores = [cut.learn_scores(X[i : i + 50], targets[i : i + 50]) for i in range(0, n_rows, 50)]
+    np.testing.assert_array_equal(whole.learn_scores(X, targets), np.concatenate(scores))
+
+
 def test_a_removal_beyond_the_record_is_refused():
     X, targets, problem = stream("binary")
     found = RBP(budget=5, width=WIDTH).begin(problem, RecordedDraws(uniforms=UNIFORMS[:3]))
