@@ -25,7 +25,7 @@ class BSGD(Pegasos):
 
     @property
     def _factor(self) -> float:
-        return 1.0 / (self.decay * self._seen) if self._seen else 0.0
+        return 1.0 / (self._rule.decay * self._seen) if self._seen else 0.0
 
     def _start(self, problem: Problem) -> None:
         super()._start(problem)

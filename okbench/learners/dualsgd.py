@@ -51,7 +51,8 @@ class DualSGD(Pegasos):
     @property
     def weights(self) -> FloatArray:
         """Weights of the cosines, then of the sines: columns × 2 components."""
-        held = self._features.weights[:, : self.components]
+        self._begun()
+        held = self._features.weights[:, : self._features.components]
         return held.reshape(len(held) // 2, -1)
 
     def check_settings(self) -> None:
@@ -94,4 +95,5 @@ class DualSGD(Pegasos):
         )  # fmt: skip
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
-        score_rows(rows, self._vectors, self._features, self.sharpness, kernel, scores)
+        features = self._features._replace(room=aligned(*self._features.room.shape))
+        score_rows(rows, self._vectors, features, self.sharpness, kernel, scores)

@@ -22,9 +22,10 @@ class Pegasos(OnlineLearner):
     budget: int
     width: float  # of the kernel exp(-distance² / (2 width²))
     decay: float  # λ
+    sharpness: float  # the factor of the squared distance in its exponent
 
     _vectors: Vectors
-    _size: int
+    _size: int = 0
     _seen: int  # rows learned
 
     @property
@@ -34,21 +35,18 @@ class Pegasos(OnlineLearner):
     @property
     def support_vectors(self) -> FloatArray:
         """The vectors, a row each, oldest first; merged ones are rows of no stream."""
+        self._begun()
         return self._vectors.matrix[:, self._lanes].T
 
     @property
     def coefficients(self) -> FloatArray:
         """Coefficients of the vectors, columns × vectors, oldest first."""
+        self._begun()
         return self._vectors.coefficients[:, self._lanes] * self._factor
 
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in arrays_in(list(vars(self).values())))
-
-    @property
-    def sharpness(self) -> float:
-        """The factor of the squared distance in the kernel's exponent."""
-        return -0.5 / self.width / self.width
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -69,25 +67,30 @@ class Pegasos(OnlineLearner):
         self.check_settings()
         # one slot more, so that a row can join before another leaves
         self._vectors = Vectors.empty(problem.n_features, problem.n_columns, self.budget + 1)
-        self._room = aligned(1, self._vectors.coefficients.shape[1])
+        self.sharpness = -0.5 / float(self.width) / float(self.width)
         self._size = self._seen = 0
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
-        scores = np.empty((len(block), self._begun().n_columns))
+        scores, kernel = self._work(block)
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
             part = Entries.of(block[rows])
-            self._size, updates = self._advance(part, targets[rows], scores[rows], self._room)
+            self._size, updates = self._advance(part, targets[rows], scores[rows], kernel)
             self.updates += updates
             self._seen += len(part.starts)
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
-        scores = np.empty((len(block), self._begun().n_columns))
+        scores, kernel = self._work(block)
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            self._score(Entries.of(block[rows]), scores[rows], self._room)
+            self._score(Entries.of(block[rows]), scores[rows], kernel)
         return scores * self._factor
+
+    def _work(self, block: Block) -> tuple[FloatArray, FloatArray]:
+        """Scores of rows to fill in, and room for the kernel of one of them."""
+        scores = np.empty((len(block), self._begun().n_columns))
+        return scores, aligned(1, self._vectors.coefficients.shape[1])
 
     @abstractmethod
     def _advance(

@@ -21,16 +21,11 @@ from okbench.learners.contract import Diverged, Draws, Problem
 from okbench.learners.fogd import FOGD
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
-from okbench.learners.pegasos import Pegasos
 from okbench.learners.perceptron import Perceptron
 from okbench.learners.rbp import RBP
 from okbench.learners.registry import catalogue
 
-SUBJECTS = [
-    Subject(entry, entry.load())
-    for entry in catalogue().values()
-    if not issubclass(entry.load(), Pegasos)
-]
+SUBJECTS = [Subject(entry, entry.load()) for entry in catalogue().values()]
 ALL = pytest.mark.parametrize("subject", SUBJECTS, ids=[s.entry.name for s in SUBJECTS])
 # Other values than the small and the default ones, for every setting there is.
 OTHERS = {
@@ -38,6 +33,7 @@ OTHERS = {
     "epsilon": 0.01, "flush": 0.5, "guard": 0.5, "margin": 0.7, "merging": "any", "nu": 0.9,
     "rank": 2, "root": "correct", "scale_step": 0.02, "step": 0.1, "switch": "paper",
     "tolerance": 0.1, "width": 3.3,
+    "handed_over": 2, "search": "table", "squared_width": True, "stale": True,
 }  # fmt: skip
 
 
