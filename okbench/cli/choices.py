@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, get_args
 
 import click
 from click.shell_completion import CompletionItem
@@ -46,6 +46,12 @@ class Names(Name):
         return [CompletionItem(f"{before}{comma}{item.value}") for item in items]
 
 
+def _endings() -> Iterable[str]:
+    from okbench.trials.nouns import Status
+
+    return get_args(Status)
+
+
 def _tables() -> Iterable[str]:
     from okbench.papers.tables import names
 
@@ -69,6 +75,7 @@ SOURCES = Name("name", lambda: [*_datasets(), *_tables()])
 DATASETS = Names("names", _datasets)
 LEARNER = Name("learner", _learners)
 LEARNERS = Names("names", _learners)
+ENDINGS = Names("endings", _endings)
 WORDS = Names("names", lambda: ())
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+
 import click
 
 from okbench.cli.choices import LEARNER
@@ -16,7 +19,8 @@ def check_learner(learner: str) -> None:
 
     from okbench.learners.checks import run_checks
 
-    results = run_checks(learner)
+    with redirect_stdout(sys.stderr):  # what the learner prints
+        results = run_checks(learner)
     width = max(len(result.name) for result in results)
     for result in results:
         reason = f"  {result.reason}" if result.reason else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -42,8 +44,9 @@ def _is_as_expected(path: Path, scores: Path | None) -> bool:
     from okbench.trials.replay import replay
     from okbench.trials.replay_check import partings
 
-    record = read_record(path)
-    replayed = replay(record)
+    with redirect_stdout(sys.stderr):  # what a stranger's learner prints
+        record = read_record(path)
+        replayed = replay(record)
     told, differences = replayed.figures(), partings(replayed)
     if record.expected:
         told["verdict"] = "parts" if differences else "equal"
@@ -85,11 +88,12 @@ def record(
     from okbench.trials.store import Store
 
     found = find(table)
-    chosen = recording.chosen_trial(found, rows.load, datasets, learners, trial, seed)
-    path = output or Path(recording.file_name(found, chosen))
-    run = recording.ran(chosen, rows.load(chosen.dataset, chosen.variant), path)
+    with redirect_stdout(sys.stderr):  # what a stranger's learner prints
+        label, chosen = recording.chosen_trial(found, rows.load, datasets, learners, trial, seed)
+        path = output or Path(recording.file_name(found, label, chosen))
+        run = recording.ran(chosen, rows.load(chosen.dataset, chosen.variant), path)
     if results:
-        stored = Store.of(results, found.name).outcomes().get(chosen.id)
+        stored = Store.of(results, found.trials_of).outcomes().get(chosen.id)
         recording.refuse_other(run, stored)
     recording.write_record(run, f"{found.name}: {chosen.spelled}")
     click.echo(path)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from okbench.cli.choices import COUNTS, DATASETS, LEARNERS, SIZE, TABLE, TIME
+from okbench.cli.choices import COUNTS, DATASETS, ENDINGS, LEARNERS, SIZE, TABLE, TIME
 from okbench.cli.own import READING_NAMES, own_file, reading_options
 from okbench.cli.report import FORMAT, RESULTS, SETTINGS, print_table
 from okbench.errors import DataError, OkbenchError, UsageError
@@ -53,7 +55,7 @@ EPILOG = """\b
 )
 @click.option("--memory", type=SIZE, help="Ends a trial whose model holds more, as 512M or 2G.")
 @click.option("--timing", is_flag=True, help="Measure seconds: one trial at a time.")
-@click.option("--retry", type=DATASETS, help="Run these endings again: failed, timeout, …")
+@click.option("--retry", type=ENDINGS, help="Run these endings again: failed, timeout, …")
 @click.option("--again", is_flag=True, help="Run everything again.")
 @click.option("--fetch", "fetching", is_flag=True, help="Fetch datasets that are not here.")
 @click.option("--dry-run", is_flag=True, help="Tell what would run, and run nothing.")
@@ -81,7 +83,8 @@ def run(
     from okbench.trials.store import Store
 
     reading = {name: asked.pop(name) for name in READING_NAMES}
-    page, load, missing = _source(table, settings, **reading)
+    with redirect_stdout(sys.stderr):  # what learners print as they are imported
+        page, load, missing = _source(table, settings, **reading)
     # a table of orders is a matter of seconds, and of the learners there are
     orders = page.kind == "complexity"
     found = registered(page)[0] if orders else page
@@ -89,14 +92,16 @@ def run(
     options = _options(**asked)
     store = Store.of(results, found.trials_of)
     if dry_run:
-        _tell_plan(tell_plan(found, load, missing, store, options), options)
+        with redirect_stdout(sys.stderr):
+            summary = tell_plan(found, load, missing, store, options)
+        _tell_plan(summary, options)
         return
     if fetching:
         _fetch(found, options)
     with progress() as watch:
         tally = run(found, load, missing, store, options, watch)
     print_table(page, options, results, form)
-    _tell_endings(found, tally)
+    _tell_endings(tally)
 
 
 def _source(
@@ -109,13 +114,24 @@ def _source(
     if (table is None) == (data is None):
         raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
     if table is not None:
+        _refuse_strays(READING_NAMES, "a table")
         return find(table, tuned=settings), datasets.load, datasets.missing
     assert data is not None
+    _refuse_strays(("settings", "fetching"), "rows of your own")
     file = own_file(data, **told)
     found = file.table(in_order)
     for note in file.notes:
         click.echo(note, err=True)
     return found, file, lambda name, variant: None
+
+
+def _refuse_strays(names: Collection[str], what: str) -> None:
+    """Refuse options that mean nothing for what is run."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        told = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        if told and option.name in names:
+            raise UsageError(f"{option.opts[0]} does not go with {what}")
 
 
 def _options(
@@ -150,10 +166,16 @@ def _fetch(table: Table, options: Options) -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[Tally], None]]:
-    """A bar on stderr that counts ended trials; silent when nobody is looking."""
+    """A bar on stderr that counts ended trials; silent when nobody is looking.
+
+    Meanwhile what learners print goes to stderr too: stdout is for results.
+    """
     from tqdm import tqdm
 
-    with tqdm(disable=None, unit=" trials", dynamic_ncols=True) as bar:
+    with (
+        tqdm(disable=None, unit=" trials", dynamic_ncols=True) as bar,
+        redirect_stdout(sys.stderr),
+    ):
 
         def watch(tally: Tally) -> None:
             if not tally.endings:
@@ -166,7 +188,7 @@ def progress() -> Iterator[Callable[[Tally], None]]:
         yield watch
 
 
-def _tell_endings(table: Table, tally: Tally) -> None:
+def _tell_endings(tally: Tally) -> None:
     """What a person should know besides the table, on stderr; the exit code says it too."""
     if tally.recovered:
         click.echo(tally.recovered, err=True)
@@ -178,7 +200,7 @@ def _tell_endings(table: Table, tally: Tally) -> None:
         count = len(tally.failures)
         raise OkbenchError(
             f"{count} of {tally.total} trials failed or diverged"
-            f"  (okbench run {table.name} --retry failed,diverged)"
+            "  (--retry failed,diverged runs them again)"
         )
 
 

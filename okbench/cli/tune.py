@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from okbench.cli.choices import DATASETS, LEARNERS, TABLE, TIME
+from okbench.cli.choices import DATASETS, ENDINGS, LEARNERS, TABLE, TIME
 from okbench.cli.report import RESULTS
 from okbench.errors import DataError, OkbenchError, UsageError
 
@@ -34,7 +35,7 @@ EPILOG = """\b
 @click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
 @click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
 @click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
-@click.option("--retry", type=DATASETS, help="Run these endings again: failed, timeout, …")
+@click.option("--retry", type=ENDINGS, help="Run these endings again: failed, timeout, …")
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -75,7 +76,8 @@ def tune(
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
         click.echo(_told(choice))
-    click.echo(f"{path}  (okbench run {table} --settings {path})")
+    command = shlex.join(["okbench", "run", table, "--settings", str(path)])
+    click.echo(f"{path}  ({command})")
     _tell_endings(table, tuning)
 
 

@@ -79,6 +79,7 @@ class DatasetRow:
     """A dataset of a table. `variant` picks one of the sizes or preparations an entry offers.
 
     `rows` is the size the paper gives. `orders` is said here when it differs from the protocol's.
+    `fingerprint` is that of rows in hand, which alone count then.
     """
 
     name: str
@@ -86,6 +87,7 @@ class DatasetRow:
     where: str = ""
     rows: int | None = None
     orders: Orders | None = None
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import cast, get_args
 
 from okbench.errors import did_you_mean
@@ -98,6 +99,14 @@ def read_figure(node: Node | None, protocol: Protocol, swept: Collection[str]) -
         cast(Lines, lines),
         _bound(fields["bound"], protocol, swept) if "bound" in fields else None,
     )
+
+
+def table_beside(path: Path, of: Node) -> Path:
+    """The file of another table, by its name, in the folder of this one."""
+    beside = path.parent / f"{of.text()}.yaml"
+    if beside.parent != path.parent or not beside.is_file():
+        raise of.error(f"no table '{of.text()}' stands beside this file")
+    return beside
 
 
 def text_of(fields: Mapping[str, Node], key: str) -> str:

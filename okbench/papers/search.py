@@ -30,11 +30,11 @@ from pathlib import Path
 from okbench.errors import did_you_mean
 from okbench.papers.expressions import is_expression
 from okbench.papers.nouns import Range, Search, Setting
+from okbench.papers.parts import CellKey, table_beside
 from okbench.papers.settings import SOURCES, Layer, read_layer, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.yamlfile import Node, read_yaml
 
-CellKey = tuple[str, str]
 ReadCells = Callable[[Node | None], list[tuple[CellKey, Node]]]
 
 TUNED = ".tuned.yaml"
@@ -70,10 +70,7 @@ def _said(node: Node, path: Path) -> dict[str, Node]:
     if "of" not in fields:
         return fields
     of = fields.pop("of")
-    beside = path.with_name(f"{of.text()}.yaml")
-    if not beside.is_file():
-        raise of.error(f"no table '{of.text()}' stands beside this file")
-    other = dict(read_yaml(beside).items()).get("tune")
+    other = dict(read_yaml(table_beside(path, of)).items()).get("tune")
     if other is None or "of" in dict(other.items()):
         raise of.error(f"'{of.text()}' has no 'tune:' of its own; name a table that has")
     return {**dict(other.items()), **fields}

@@ -103,6 +103,9 @@ class _Cell:
             return evaluate(expression, lambda other: self._number(other, setting))
         except ValueError as error:
             raise ConfigError(f"{setting.where}: {error}") from error
+        except RecursionError as error:
+            said = "too many settings are reckoned one from the other"
+            raise ConfigError(f"{setting.where}: {said}") from error
         finally:
             self._asked.pop()
 

@@ -37,9 +37,15 @@ def columns_of(
     for sweep in sweeps:
         for value in sweep.values:
             point = Point(column.label, sweep.name, value)
-            label = f"{column.label} {sweep.name}={value:g}"
+            label = f"{column.label} {sweep.name}={_short(value)}"
             setting = Setting(value, sweep.source, sweep.reason, sweep.where, shared=True)
             yield replace(column, label=label, point=point), {sweep.name: setting}
+
+
+def _short(value: int | float) -> str:
+    """A value in six digits where these are all it has."""
+    written = f"{value:g}"
+    return written if float(written) == value else str(value)
 
 
 def read_values(node: Node, read: Callable[[Node], Read]) -> tuple[Read, ...]:

@@ -40,6 +40,12 @@ sweeps with those `stated`; or `curves`, a figure of the trials of another table
     of: table7
     draw: {quantities: [metric]}    # metric, seconds
 
+A complexity table says which setting each letter of what is stated stands for:
+
+    symbols: {B: budget, k: rank}
+    stated:
+      NOGD: {strategy: Approximation, time: O(kB), space: O(kB)}
+
 With the protocol `approximation` and its metric `exceedance`, nothing is predicted: measured is the
 share of pairs of rows whose kernel is `tolerance` or further from the exact one, and every learner
 says how far that is. Over a sweep of components, `draw` may add what Nguyen et al. prove of it:
@@ -58,6 +64,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
+from okbench.errors import ConfigError
 from okbench.papers.nouns import (
     Card,
     DatasetRow,
@@ -75,6 +82,7 @@ from okbench.papers.parts import (
     read_figure,
     read_learner,
     read_protocol,
+    table_beside,
     text_of,
 )
 from okbench.papers.printed import printed_cell
@@ -153,6 +161,7 @@ class _Page:
             for column, of_learner, own in learners.values()
             for swept_column, swept in columns_of(column, own or shared)
         ]
+        _refuse_twins([column for column, _, _ in columns])
         swept = {column.point.name if column.point else "" for column, _, _ in columns}
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
@@ -225,6 +234,13 @@ def _by_column(cells: frozenset[CellKey], columns: Iterable[Column]) -> frozense
     )
 
 
+def _refuse_twins(columns: Iterable[LearnerColumn]) -> None:
+    first: dict[str, LearnerColumn] = {}
+    for column in columns:
+        if first.setdefault(column.label, column) is not column:
+            raise ConfigError(f"{column.where}: two columns are named '{column.label}'")
+
+
 def _fields(root: Node) -> dict[str, Node]:
     kind = _kind(dict(root.items()))
     if kind == "curves":
@@ -242,9 +258,7 @@ def _kind(fields: dict[str, Node]) -> Kind:
 
 def _other(path: Path, of: Node) -> Path:
     """The file of the table that a figure draws the trials of."""
-    other = path.with_name(f"{of.text()}.yaml")
-    if not other.is_file():
-        raise of.error(f"no table '{of.text()}' stands beside this file")
+    other = table_beside(path, of)
     if "of" in dict(read_yaml(other).items()):
         raise of.error(f"'{of.text()}' draws another table's trials itself; name that table")
     return other

@@ -30,6 +30,7 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("-.inf", "-.Inf"), float("-inf")),
 }
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_MOST_DIGITS = 18  # of a whole number
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
@@ -195,9 +196,7 @@ class _Builder:
             raise self._error(line, f"nested deeper than {_DEEPEST} levels")
         where = self._where(line)
         if isinstance(event, yaml.ScalarEvent):
-            # an empty style means written without quotes
-            value = event.value if event.style else _meaning(event.value)
-            node = Node(where, "scalar", _value=value, _source=event.value)
+            node = Node(where, "scalar", _value=self._scalar(event, line), _source=event.value)
         elif isinstance(event, yaml.SequenceStartEvent):
             node = Node(where, "list", _elements=tuple(self._sequence()))
         else:
@@ -206,6 +205,14 @@ class _Builder:
         if event.anchor:
             self._anchors[event.anchor] = node
         return node
+
+    def _scalar(self, event: Any, line: int) -> Scalar:
+        if event.style:  # in quotes
+            return str(event.value)
+        if _INTEGER.fullmatch(event.value) and len(event.value.lstrip("+-")) > _MOST_DIGITS:
+            said = f"a whole number has {_MOST_DIGITS} digits at most; quote it if it is a text"
+            raise self._error(line, said)
+        return _meaning(event.value)
 
     def _sequence(self) -> Iterator[Node]:
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):

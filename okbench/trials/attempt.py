@@ -19,6 +19,7 @@ from okbench.trials.plan import Load
 from okbench.trials.protocol import Limits, walk
 from okbench.trials.seeds import draws, seed_number
 from okbench.trials.settings import SEED_NAMES
+from okbench.trials.workers import ENDS_THE_RUN, one_process
 
 WARM_UP_ROWS = 300
 _warm: set[tuple[object, ...]] = set()
@@ -30,7 +31,9 @@ def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
     busy = os.getloadavg()[0]
     try:
         outcome = _run(trial, load, limits)
-    except Exception as error:
+    except ENDS_THE_RUN:
+        raise
+    except BaseException as error:  # sys.exit among them
         kind = "" if isinstance(error, OkbenchError) else f"{type(error).__name__}: "
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
         outcome = Outcome(trial, "failed", reason=f"{place}: {kind}{error}")
@@ -64,7 +67,8 @@ def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
     if hasattr(learner, "begin"):
         rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
         problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
-        learner.begin(problem, draws(trial))
+        with one_process():
+            learner.begin(problem, draws(trial))
     return learner
 
 

@@ -8,14 +8,15 @@ while the next is searched.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from okbench.learners.registry import find, settings_of
+from okbench.errors import ConfigError, did_you_mean
+from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.nouns import DatasetRow, LearnerColumn, Range, Search, Setting, Table, Value
 from okbench.papers.settings import resolve_with
-from okbench.trials.plan import Cell
+from okbench.trials.plan import Cell, named_in
 
 Block = tuple[Range, ...]
 Candidate = Mapping[str, Value]  # values of the settings searched, as the range has them written
@@ -35,9 +36,30 @@ def searched(
     return tuple(
         range_
         for range_ in table.search.ranges
-        if range_.name in taken and entry.name not in range_.spared
+        if range_.name in taken and entry.name not in _spared(range_)
         if given_too or (range_.name in settings and settings[range_.name].source in _OPEN)
     )
+
+
+def refuse_unknown(table: Table, search: Search) -> None:
+    """Refuse a range of what is no learner's setting: it is misspelled."""
+    known = _settings_of_all(column.learner for column in table.learners)
+    if all(range_.name in known for range_ in search.ranges):
+        return
+    known |= _settings_of_all(catalogue())  # ranges may be said for another table as well
+    for range_ in search.ranges:
+        if range_.name not in known:
+            hint = did_you_mean(range_.name, known)
+            raise ConfigError(f"{range_.where}: no learner has a setting '{range_.name}'.{hint}")
+
+
+def _settings_of_all(learners: Iterable[str]) -> set[str]:
+    return {name for learner in learners for name in settings_of(find(learner).load())}
+
+
+def _spared(range_: Range) -> set[str]:
+    with named_in(range_.where):
+        return {find(name).name for name in range_.spared}
 
 
 def blocks_of(ranges: Sequence[Range], search: Search) -> tuple[Block, ...]:

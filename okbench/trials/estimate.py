@@ -18,6 +18,7 @@ from okbench.trials.plan import (
     Load,
     chosen_cells,
     in_rounds,
+    named_in,
     remaining,
     repetitions_of,
     row_key,
@@ -106,11 +107,13 @@ def overlong(
 
 def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[str, str]:
     """The datasets of these cells that are not here, and the command that gets each."""
-    return {
-        row_key(table, row): said
-        for row in dict.fromkeys(row for row, _ in cells)
-        if (said := missing(row.name, row.variant)) is not None
-    }
+    absent = {}
+    for row in dict.fromkeys(row for row, _ in cells):
+        with named_in(row.where):
+            said = missing(row.name, row.variant)
+        if said is not None:
+            absent[row_key(table, row)] = said
+    return absent
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ def _side_by_side(
     trials: list[Trial], load: Load, limits: Limits, leash: Leash, backend: str, jobs: int
 ) -> Generator[Outcome, None, None]:
     """Outcomes from joblib, `jobs` trials at a time."""
+    jobs = min(jobs, len(trials))
     workers, extra = jobs, {}
     if backend == "processes":
         # One job would run here, where a learner that ends its process ends the whole run. So

@@ -17,6 +17,7 @@ from okbench.trials.nouns import Outcome, Status, Trial
 
 _NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _FIGURES = ("total", "seconds", "cpu_seconds", "train_seconds")
+_COUNTS = ("rows", "support", "bytes")
 _STATUSES = frozenset(get_args(Status))
 _TRIAL_KEYS = frozenset(field.name for field in fields(Trial))
 _OUTCOME_KEYS = frozenset(field.name for field in fields(Outcome)) | {"id"}
@@ -54,7 +55,9 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     if given["status"] not in _STATUSES:
         raise ValueError(f"unknown status {given['status']!r}")
     for name in _FIGURES:
-        given[name] = _number(given[name])
+        given[name] = _figure(name, _number(given[name]))
+    for name in _COUNTS:
+        given[name] = _figure(name, given[name])
     given["curve"] = tuple(map(_point, given["curve"]))
     return Outcome(**{**given, "trial": trial})
 
@@ -62,6 +65,12 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
 def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:
     if not known.issuperset(record):
         raise ValueError(f"unknown key '{min(set(record) - known)}'")
+
+
+def _figure(name: str, value: Any) -> int | float | None:
+    if value is not None and type(value) not in (int, float):
+        raise ValueError(f"{name} is {value!r}, which is no number")
+    return value
 
 
 def _point(point: list[Any]) -> tuple[Any, ...]:

@@ -34,8 +34,9 @@ class OwnFile:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What had to be guessed."""
-        return _read_once(self).notes
+        """What had to be guessed, and whose learners had to be left out."""
+        read = _read_once(self)
+        return (*read.notes, *_learners(read.dataset.task)[1])
 
     def table(self, in_order: bool) -> Table:
         """The table of these rows: met once as they come, or in twenty random orders."""
@@ -56,14 +57,24 @@ class OwnFile:
                 runs=1 if in_order else 20,
                 orders="file" if in_order else "seeded",
             ),
-            datasets=(DatasetRow(self.path.name),),
-            learners=tuple(
-                LearnerColumn(entry.name, entry.name)
-                for entry in catalogue().values()
-                if dataset.task in entry.tasks
-            ),
+            datasets=(DatasetRow(self.path.name, fingerprint=dataset.fingerprint),),
+            learners=tuple(LearnerColumn(name, name) for name in _learners(dataset.task)[0]),
             settings={},
         )
+
+
+def _learners(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The learners that do a task, and what is wrong with those that cannot be imported."""
+    names, broken = [], []
+    for entry in catalogue().values():
+        try:  # a package announces no more than a name and a class
+            tasks = getattr(entry.load(), "tasks", entry.tasks)
+        except UsageError as error:
+            broken.append(f"{error}; left out")
+            continue
+        if task in tasks:
+            names.append(entry.name)
+    return tuple(names), tuple(broken)
 
 
 @cache

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from okbench.datasets.nouns import Dataset
 from okbench.errors import ConfigError, DataError, UsageError, did_you_mean
-from okbench.learners.registry import find, settings_of
+from okbench.learners.registry import Entry, find, settings_of
 from okbench.papers.nouns import DatasetRow, LearnerColumn, Table
 from okbench.trials.nouns import Outcome, Trial
 from okbench.trials.options import Options
@@ -19,6 +21,7 @@ Load = Callable[[str, str], Dataset]
 Cell = tuple[DatasetRow, LearnerColumn]
 
 _ALL = Options()
+_MOST = 1_000_000  # trials of a cell
 
 
 def plan(
@@ -58,7 +61,10 @@ def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
     """The repetitions asked for, in their order: those named, or the first so many."""
     if options.repetitions is not None:
         return tuple(sorted(set(options.repetitions)))
-    return tuple(range(table.protocol.runs if options.trials is None else options.trials))
+    count = table.protocol.runs if options.trials is None else options.trials
+    if count > _MOST:
+        raise UsageError(f"{table.name}: at most {_MOST:,} trials of a cell, not {count:,}")
+    return tuple(range(count))
 
 
 def time_limit_of(table: Table, options: Options) -> float:
@@ -129,8 +135,7 @@ def first_trial(
     table: Table, row: DatasetRow, column: LearnerColumn, options: Options, fingerprint: str
 ) -> Trial:
     """The first repetition of a cell, on the rows of that fingerprint; needs no rows."""
-    entry = find(column.learner)
-    cls = entry.load()
+    entry, cls = _learner_of(column)
     given = table.settings.get((row.name, column.label), {})
     protocol = table.protocol
     return Trial(
@@ -138,7 +143,7 @@ def first_trial(
         variant=row.variant,
         fingerprint=fingerprint,
         learner=entry.name,
-        learner_version=getattr(cls, "version", entry.version),
+        learner_version=_version(entry, cls),
         settings=settle(cls, column.label, given, column.where or table.where or table.name),
         protocol=protocol.kind,
         metric=protocol.metric,
@@ -153,12 +158,42 @@ def first_trial(
 def _trials(
     table: Table, row: DatasetRow, column: LearnerColumn, load: Load, options: Options
 ) -> tuple[Trial, ...]:
-    dataset, repetitions = load(row.name, row.variant), repetitions_of(table, options)
+    with named_in(row.where):
+        dataset = load(row.name, row.variant)
+    repetitions = repetitions_of(table, options)
     _refuse_mismatch(table, row, column, dataset)
     first = first_trial(table, row, column, options, dataset.fingerprint)
     if first.order == "published":
         published_orders(dataset, max(repetitions) + 1)
     return tuple(replace(first, repetition=repetition) for repetition in repetitions)
+
+
+@contextmanager
+def named_in(where: str) -> Iterator[None]:
+    """Tell where a name stands that means nothing: `where` is file:line, empty if in none."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error}" if where else str(error)) from error
+
+
+def _learner_of(column: LearnerColumn) -> tuple[Entry, type]:
+    """The learner behind a column, and its class."""
+    with named_in(column.where):
+        entry = find(column.learner)
+        return entry, entry.load()
+
+
+def _version(entry: Entry, cls: type) -> int:
+    version: Any = getattr(cls, "version", entry.version)
+    if type(version) not in (int, float, str):  # what else there is may not outlive a line of JSON
+        raise UsageError(
+            f"{entry.name}: its version is {version!r}; it must be a whole number, raised when "
+            "outcomes change"
+        )
+    return version
 
 
 def _refuse_untaken(table: Table) -> None:
@@ -187,8 +222,7 @@ def _refuse_mismatch(
     table: Table, row: DatasetRow, column: LearnerColumn, dataset: Dataset
 ) -> None:
     """Refuse a learner, a metric or a protocol that does not go with the rows."""
-    entry = find(column.learner)
-    cls = entry.load()
+    entry, cls = _learner_of(column)
     tasks = getattr(cls, "tasks", entry.tasks)
     protocol, where = table.protocol, row.where or table.where or table.name
     if dataset.task not in tasks:

@@ -28,6 +28,8 @@ from okbench.trials.blocks import Pace, Span, fixed, paced, ticks
 from okbench.trials.nouns import Curve, Outcome, Status, Trial
 from okbench.trials.scoring import BadAnswer, Scored, exceeding, score
 from okbench.trials.seeds import row_order
+from okbench.trials.told import figure_told
+from okbench.trials.workers import ENDS_THE_RUN, one_process
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,16 @@ class _Walker:
         call = getattr(self.learner, verb)
         wall, cpu = time.perf_counter(), time.thread_time()
         try:
-            with np.errstate(all="ignore"):  # a number that overflows is told as diverged
+            # a number that overflows is told as diverged
+            with one_process(), np.errstate(all="ignore"):
                 return call(*arguments)
+        except ENDS_THE_RUN:
+            raise
         except Diverged as error:
             raise _Ended("diverged", self._at_row(span[0] + error.row, str(error))) from error
         except MemoryError as error:
             raise _Ended("memory", self._in_rows(span, f"out of memory {error}")) from error
-        except Exception as error:
+        except BaseException as error:  # sys.exit among them
             reason = f"{verb}: {type(error).__name__}: {error}"
             raise _Ended("failed", self._in_rows(span, reason)) from error
         finally:
@@ -212,13 +217,13 @@ class _Walker:
 
     def _bytes(self) -> int:
         """What the learner says it holds, else what the process grew by since it began."""
-        held = _said(self.learner, "nbytes")
+        held = figure_told(self.learner, "nbytes")
         if held is not None:
             return held
         return max(0, int(psutil.Process().memory_info().rss - self.resident_before))
 
     def _support(self) -> int | None:
-        return _said(self.learner, "support_size")
+        return figure_told(self.learner, "support_size")
 
     def _name(self) -> str:
         return f"{self.trial.learner} × {self.trial.dataset} r={self.trial.repetition}"
@@ -249,12 +254,3 @@ class _Walker:
             curve=drawn.curve if drawn else (),
             reason=reason,
         )
-
-
-def _said(learner: Any, name: str) -> int | None:
-    """A figure the learner offers as an attribute or a method; None when it has none to give."""
-    try:
-        figure = getattr(learner, name, None)
-        return None if figure is None else int(figure() if callable(figure) else figure)
-    except Exception:
-        return None

@@ -23,7 +23,7 @@ def recall(
     """The ids of the trials each cell is made of, by dataset and learner label.
 
     They are those a run would plan now: same settings, learner version, order and seed. Where the
-    rows themselves changed between runs, the rows met last count.
+    rows themselves changed between runs, those met last count, or those the table has in hand.
     """
     latest: dict[Hashable, str] = {}
     stored: dict[Hashable, str] = {}
@@ -35,7 +35,7 @@ def recall(
     repetitions = repetitions_of(table, options)
     return {
         (row_key(table, row), column.label): _ids(
-            first_trial(table, row, column, options, ""), latest, stored, repetitions
+            first_trial(table, row, column, options, row.fingerprint), latest, stored, repetitions
         )
         for row, column in chosen_cells(table, options)
     }
@@ -48,7 +48,7 @@ def _ids(
     repetitions: Iterable[int],
 ) -> tuple[str, ...]:
     kind = _kind(first)
-    rows = latest.get(kind)
+    rows = first.fingerprint or latest.get(kind)
     if rows is None:
         return ()
     return tuple(

@@ -107,8 +107,9 @@ def _task(told: Value | None) -> Task | None:
 def _learner(fields: Mapping[str, Value], task: Task) -> tuple[Entry, Settings]:
     """The learner, and its settings with the defaults of those that are not said."""
     told = fields["learner"]
+    name = told.text()
     try:
-        entry = find(told.text())
+        entry = find(name)
         cls = entry.load()
     except UsageError as error:
         told.refuse(str(error))

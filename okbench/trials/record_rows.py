@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from okbench.trials.nouns import Trial
 from okbench.trials.record_value import Value, whole_where_whole
 from okbench.trials.seeds import row_order
 
+_NAMED = re.compile(r"(?P<kind>published|seeded)/(?P<number>[0-9]{1,15})")
 _SPARSE = ("values", "columns", "starts", "width")
 
 
@@ -57,8 +59,8 @@ def read_order(told: Value | None, rows: Value, dataset: Dataset) -> NDArray[np.
 
 def _named_order(told: Value, rows: Value, dataset: Dataset) -> NDArray[np.int64]:
     """`published/3` or `seeded/0`, as a trial on a dataset of okbench meets its rows."""
-    kind, _, number = told.text().partition("/")
-    if kind not in ("published", "seeded") or not number.isdecimal():
+    named = _NAMED.fullmatch(told.text())
+    if not named:
         told.refuse(f"'{told.value}' is no order: write published/3, seeded/0, or row numbers")
     if "dataset" not in rows.value:
         told.refuse(f"only a dataset of okbench has an order such as '{told.value}'")
@@ -71,8 +73,8 @@ def _named_order(told: Value, rows: Value, dataset: Dataset) -> NDArray[np.int64
         settings=(),
         protocol="single-pass",
         metric="mistake_rate",
-        repetition=int(number),
-        order="published" if kind == "published" else "seeded",
+        repetition=int(named["number"]),
+        order="published" if named["kind"] == "published" else "seeded",
     )
     try:
         return row_order(trial, dataset)
@@ -140,9 +142,8 @@ def _sparse(told: Value) -> sp.csr_array:
     values = fields["values"].array(1).astype(np.float64)
     columns, starts = fields["columns"].array(1, "iu"), fields["starts"].array(1, "iu")
     width = fields["width"].whole(1)
-    made = (values, columns.astype(np.int32), starts.astype(np.int32))
     try:
-        matrix = sp.csr_array(made, shape=(len(starts) - 1, width))
+        matrix = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
         matrix.check_format()
     except ValueError as error:
         told.damaged(f"these are no sparse rows: {error}")

@@ -142,7 +142,7 @@ def whole_where_whole(values: NDArray[Any]) -> NDArray[Any]:
 def read_json(path: Path) -> Value:
     """The whole of a JSON file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:

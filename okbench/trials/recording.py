@@ -5,6 +5,7 @@ Nothing in it refers to okbench's generators: rows, order and draws stand in it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ def chosen_trial(
     learners: tuple[str, ...],
     repetition: int,
     seed: int = 0,
-) -> Trial:
-    """The one trial of these names; the repetition counts from 0."""
+) -> tuple[str, Trial]:
+    """The one trial of these names, and its learner's label; the repetition counts from 0."""
     if repetition < 0:
         raise UsageError(f"trial: 0 or more, not {repetition}")
     options = Options(datasets=datasets, learners=learners, repetitions=(repetition,), seed=seed)
@@ -45,14 +46,14 @@ def chosen_trial(
     if len(cells) > 1:
         known = ", ".join(f"{row} × {label}" for row, label in cells)
         raise UsageError(f"{table.name}: a record is of one trial, and this names several: {known}")
-    ((trial,),) = cells.values()
-    return trial
+    (((_, label), (trial,)),) = cells.items()
+    return label, trial
 
 
-def file_name(table: Table, trial: Trial) -> str:
+def file_name(table: Table, label: str, trial: Trial) -> str:
     """What a record is called when nobody says otherwise."""
-    parts = (*table.name.split("/"), trial.dataset, trial.learner.rpartition(":")[2])
-    return f"{'-'.join(parts)}-{trial.repetition}.json"
+    words = f"{table.name}-{trial.dataset}-{label}-{trial.repetition}"
+    return re.sub(r"[^\w.+=-]+", "-", words) + ".json"
 
 
 def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:

@@ -16,7 +16,8 @@ from okbench.learners.contract import Diverged, Draws, FloatArray, Problem
 from okbench.learners.registry import find
 from okbench.trials.record import Record
 from okbench.trials.scoring import BadAnswer, score
-from okbench.trials.workers import use_one_thread
+from okbench.trials.told import figure_told
+from okbench.trials.workers import ENDS_THE_RUN, use_one_thread
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ def replay(record: Record) -> Replayed:
         errors=errors,
         scores=scores,
         supports=supports[: len(record.ticks)],
-        support_size=getattr(learner, "support_size", None),
-        updates=getattr(learner, "updates", None),
+        support_size=figure_told(learner, "support_size"),
+        updates=figure_told(learner, "updates"),
         normals=tuple(draws.drawn_normals),
         uniforms=np.concatenate([np.empty(0), *draws.drawn_uniforms]),
     )
@@ -160,7 +161,7 @@ def _walk(
             if scored.diverged_at is not None:
                 raise Diverged(scored.diverged_at, "a prediction is not a finite number")
             errors[begin:stop] = scored.errors
-            supports.append(getattr(learner, "support_size", None))
+            supports.append(figure_told(learner, "support_size"))
     return errors, scores if has_scores else None, tuple(supports)
 
 
@@ -170,6 +171,8 @@ def _told(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
     place = f"{record.path}: in rows {begin} to {stop - 1}" if stop else str(record.path)
     try:
         yield
+    except ENDS_THE_RUN:
+        raise
     except UsageError as error:
         raise ConfigError(f"{place}: {error}") from error
     except Diverged as error:
@@ -178,6 +181,6 @@ def _told(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
         raise DataError(f"{place}: {error}") from error
     except BadAnswer as error:
         raise OkbenchError(f"{place}: {record.learner} returned {error}") from error
-    except Exception as error:  # a stranger's learner may raise anything
+    except BaseException as error:  # a stranger's learner may raise anything, sys.exit among it
         kind = type(error).__name__
         raise OkbenchError(f"{place}: {record.learner}: {kind}: {error}") from error

@@ -58,7 +58,7 @@ def _in_figures(replayed: Replayed, expected: Expected, tolerance: Tolerance) ->
         if wanted is not None and abs(_had(replayed, found, name) - wanted) > tolerance.counts:
             yield f"{name}: {found}, expected {wanted}"
     loss = expected.summed_squared_loss
-    if loss is not None and abs(replayed.total - loss) > tolerance.loss * abs(loss):
+    if loss is not None and not abs(replayed.total - loss) <= tolerance.loss * abs(loss):
         yield f"summed_squared_loss: {replayed.total!r}, expected {loss!r}"
     sums = replayed.sums()
     for name in ("sum_f", "sum_abs_f"):
@@ -66,7 +66,7 @@ def _in_figures(replayed: Replayed, expected: Expected, tolerance: Tolerance) ->
         if wanted is None:
             continue
         found = _had(replayed, sums.get(name), name)
-        if abs(found - wanted) > tolerance.sums * max(1.0, sums["sum_abs_f"]):
+        if not abs(found - wanted) <= tolerance.sums * max(1.0, sums["sum_abs_f"]):
             yield f"{name}: {found!r}, expected {wanted!r}"
 
 

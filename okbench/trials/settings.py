@@ -13,6 +13,7 @@ from okbench.papers.nouns import Setting, Value
 from okbench.trials.nouns import Settings
 
 SEED_NAMES = ("seed", "random_state")  # given by the trial unless a table sets them
+_PLAIN = (bool, int, float, str, type(None))
 _SPOKEN = {
     bool: "true or false",
     int: "a whole number",
@@ -45,8 +46,9 @@ def settle(cls: type, label: str, given: Mapping[str, Setting], where: str) -> S
             continue
         if parameter.default is inspect.Parameter.empty:
             raise ConfigError(f"{where}: {label} needs the setting '{name}', and nothing gives it")
-        if parameter.default is None or isinstance(parameter.default, bool | int | float | str):
-            settled[name] = _fitted(parameter.default, kinds.get(name, Any), parameter.default)
+        default = _fitted(parameter.default, kinds.get(name, Any), parameter.default)
+        if type(default) in _PLAIN:  # of NumPy's numbers and enumerations a line keeps no type
+            settled[name] = default
     return tuple(sorted(settled.items()))
 
 
@@ -54,7 +56,7 @@ def _kinds_of(cls: type) -> Mapping[str, Any]:
     """The constructor's annotations; a stranger's that cannot be resolved bind nobody."""
     try:
         return get_type_hints(inspect.getattr_static(cls, "__init__"), include_extras=False)
-    except (NameError, TypeError, AttributeError):
+    except Exception:  # annotations are evaluated, and may raise anything
         return {}
 
 

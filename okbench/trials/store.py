@@ -62,14 +62,9 @@ class Store:
             _refuse_no_file(self.path)
             file = FileIO(self.path, "a+")
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise StoreError(
-                    f"{self.path}: another okbench run is writing here; wait for it, or choose "
-                    "another folder with --results"
-                ) from error
-            yield Writer(file, self.path, self.read(), dict(environment), hash_)
+            with _told(self.path, "lock"):
+                _lock(file, self.path)
+            yield Writer(file, self.path, self.read(curves=False), dict(environment), hash_)
 
     def read(self, curves: bool = True) -> Contents:
         """All the file holds, nothing when it is not there. Reading it without the curves takes
@@ -99,7 +94,7 @@ class Store:
                 contents.environments[record["hash"]] = dict(record["environment"])
             else:
                 contents.measured.append(outcome_of(record["outcome"]))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             if number == 1:
                 raise _stranger(self.path) from error
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
@@ -178,6 +173,16 @@ def _told(path: Path, verb: str) -> Iterator[None]:
         raise StoreError(
             f"{path}: cannot {verb} the results: {error.strerror or error}.{kept} "
             f"To go on: {advice}"
+        ) from error
+
+
+def _lock(file: FileIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise StoreError(
+            f"{path}: another okbench run is writing here; wait for it, or choose "
+            "another folder with --results"
         ) from error
 
 

@@ -25,6 +25,7 @@ from okbench.trials.candidates import (
     combinations,
     grid_of,
     label_of,
+    refuse_unknown,
     searched,
 )
 from okbench.trials.estimate import Missing
@@ -137,6 +138,7 @@ def tune(
 def cells_to_tune(table: Table, options: Options) -> dict[Cell, tuple[Block, ...]]:
     """The cells a search would choose for, with what it searches: settings that nobody gives."""
     search = _search_of(table)
+    refuse_unknown(table, search)
     by_name = options.datasets is not None and options.learners is not None
     found = {
         (row, column): blocks_of(ranges, search)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,14 @@ def write(
     if path.exists():
         record = _joined(_read(path, table.name), record)
     text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+    part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"# Chosen by okbench tune.\n{text}", encoding="utf-8")
+        part.write_text(f"# Chosen by okbench tune.\n{text}", encoding="utf-8")
+        part.replace(path)  # whole or not at all: the choices made before are in it
     except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise StoreError(f"{path}: cannot be written: {error.strerror}; see --to") from error
 
 
@@ -123,7 +128,7 @@ def _joined(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
     """The new record, with the cells of the old that it does not tell of."""
     joined = dict(now)
     for part in ("cells", "tried"):
-        rows = {name: dict(row) for name, row in before.get(part, {}).items()}
+        rows = {name: dict(row or {}) for name, row in (before.get(part) or {}).items()}
         for name, row in now[part].items():
             rows[name] = {**rows.get(name, {}), **row}
         joined[part] = rows

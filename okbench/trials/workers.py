@@ -20,6 +20,13 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 _WATCH_SECONDS = 0.5
 
 
+class Terminated(SystemExit):
+    """SIGTERM ends the run."""
+
+
+ENDS_THE_RUN = (KeyboardInterrupt, Terminated)  # whatever else a learner raises ends its trial
+
+
 @dataclass(frozen=True)
 class Leash:
     """A folder through which a run tells its trials to stop, and they tell what they are at.
@@ -63,9 +70,11 @@ class Leash:
 def begin_work(parent: int, path: tuple[str, ...]) -> None:
     """What a worker process does first. Signals are the parent's business: it ends its workers.
 
-    `path` is where the parent finds modules, a stranger's learner among them.
+    `path` is where the parent finds modules, a stranger's learner among them. What such a learner
+    prints goes to stderr: stdout is for results.
     """
     sys.path[:] = path
+    os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_leave_without, args=(parent,), daemon=True).start()
@@ -76,6 +85,17 @@ def _leave_without(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(1)
+
+
+@contextmanager
+def one_process() -> Iterator[None]:
+    """End here, within a stranger's call, the process that it forked and let come back."""
+    mine = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != mine:
+            os._exit(1)
 
 
 @cache
@@ -107,4 +127,4 @@ def terminable() -> Iterator[None]:
 
 
 def _terminated(number: int, frame: Any) -> None:
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Okbench
 
@@ -164,3 +168,45 @@ def test_only_the_rows_and_columns_asked_for_are_printed(okbench: Okbench, tiny:
     assert "FOGD" in said.out
     assert "RBP" not in said.out
     assert "other" not in said.out
+
+
+CHATTY = """\
+print("imported")
+
+class Chatty:
+    def begin(self, problem, draws):
+        self.first = problem.classes[0]
+
+    def learn(self, X, y):
+        print("at it")
+        return [self.first] * len(y)
+
+    def predict(self, X):
+        return [self.first] * X.shape[0]
+
+
+class ChattyHere(Chatty):
+    compiled = True
+"""
+
+
+@pytest.mark.parametrize("learner", ["Chatty", "ChattyHere"])
+def test_what_a_learner_prints_is_kept_out_of_stdout(tmp_path: Path, learner: str) -> None:
+    (tmp_path / "chatty.py").write_text(CHATTY, encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        f"learners: {{A: {{learner: 'chatty:{learner}'}}}}\ndatasets: {{breast-cancer: {{}}}}\n",
+        encoding="utf-8",
+    )
+    record = ("record", "t.yaml", "--datasets", "breast-cancer", "--learners", "A", "-o", "r.json")
+    for arguments, first in (
+        (("run", "t.yaml", "--format", "json"), "{"),
+        (record, "r.json"),
+        (("replay", "r.json"), '{"record"'),
+        (("check-learner", f"chatty:{learner}"), "passed"),
+    ):
+        command = [sys.executable, "-c", "from okbench.cli import main; main()", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout.startswith(first), (arguments, done.stdout, done.stderr)
+        assert "at it" not in done.stdout
+        assert "at it" in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from okbench.learners.registry import Entry, catalogue
 from tests.cli.conftest import Okbench
 
 
@@ -87,3 +88,50 @@ def test_added_rows_are_shown_with_where_they_lie(okbench: Okbench, rows: Path) 
     assert f"rows.csv from {rows}\n" in okbench("show", "mine").out
     said = okbench("fetch", "mine", "--to", "bundle")
     assert (said.code, "copy it yourself" in said.out) == (3, True)
+
+
+def test_each_target_of_a_file_keeps_its_own_numbers(okbench: Okbench, rows: Path) -> None:
+    def rate(target: str) -> str:
+        words = ("--target", target, "--learners", "RBP", "--trials", "2", "--format", "csv")
+        said = okbench("run", "--data", rows.name, "--task", "binary", *words)
+        (cell,) = csv.DictReader(io.StringIO(said.out))
+        return cell["mean"]
+
+    first, other = rate("y"), rate("colour")
+    assert first != other
+    assert (rate("y"), rate("colour")) == (first, other)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("demo", "--in-order"), "--in-order does not go with a table"),
+        (("demo", "--target", "y"), "--target does not go with a table"),
+        (("--data", "rows.csv", "--fetch"), "--fetch does not go with rows of your own"),
+        (("--data", "rows.csv", "--settings", "rows.csv"), "--settings does not go with rows"),
+    ],
+)
+def test_an_option_that_would_mean_nothing_is_refused(
+    okbench: Okbench, rows: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = okbench("run", *arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_packages_that_are_broken_or_do_another_task_stop_nobody(
+    okbench: Okbench, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs.py").write_text(
+        "class Regresses:\n    tasks = ('regression',)\n    learn = predict = None\n",
+        encoding="utf-8",
+    )
+    announced = [Entry("Broken", "not_there:Broken"), Entry("Regresses", "theirs:Regresses")]
+    ours = {"RBP": catalogue()["RBP"]}
+    all_of_them = {**ours, **{entry.name: entry for entry in announced}}
+    monkeypatch.setattr("okbench.trials.own.catalogue", lambda: all_of_them)
+    words = ("--target", "y", "--trials", "1", "--jobs", "1", "--format", "csv")
+    said = okbench("run", "--data", rows.name, *words)
+    assert said.code == 0, said.err
+    assert "learner 'not_there:Broken': No module named 'not_there'; left out" in said.err
+    assert [cell["learner"] for cell in csv.DictReader(io.StringIO(said.out))] == ["RBP"]

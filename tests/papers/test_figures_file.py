@@ -130,6 +130,20 @@ def test_a_sweep_written_wrongly_is_refused(
     assert said in refusal(tmp_path, SWEEP.replace(was, wrong, 1))
 
 
+def test_values_that_look_alike_in_six_digits_are_told_apart(tmp_path: Path) -> None:
+    text = SWEEP.replace("values: [10, 20]", "values: [1000000, 1000001]")
+    put(tmp_path, text)
+    columns = find("figure1", tmp_path).learners
+    labels = [column.label for column in columns if column.line == "RBP"]
+    assert labels == ["RBP budget=1e+06", "RBP budget=1000001"]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    twice = "[{name: a, values: [1, 2]}, {name: a, values: [2, 3]}]"
+    said = refusal(tmp_path, SWEEP.replace("RBP:", f"RBP: {{sweep: {twice}}}"))
+    assert said.endswith(":11: two columns are named 'RBP a=2'")
+
+
 def test_a_sweep_without_any_values_is_refused(tmp_path: Path) -> None:
     nothing = TABLE.replace("title", "kind: sweep\ndraw: {quantities: [metric]}\ntitle")
     assert "no learner has a sweep" in refusal(tmp_path, nothing)
@@ -159,6 +173,14 @@ def test_curves_of_no_table_or_of_other_curves_are_refused(tmp_path: Path) -> No
     assert "no table 'table1' stands beside" in refusal(tmp_path, CURVES)
     put(tmp_path, CURVES.replace("table1", "figure2"), "ours/table1")
     assert "draws another table's trials itself" in refusal(tmp_path, CURVES)
+
+
+@pytest.mark.parametrize("name", ["../ours/table1", "sub/table1", "/table1", ""])
+def test_a_table_beside_is_named_and_no_path(tmp_path: Path, name: str) -> None:
+    put(tmp_path, TABLE, "ours/table1")
+    put(tmp_path, TABLE, "ours/sub/table1")
+    said = refusal(tmp_path, CURVES.replace("table1", f"'{name}'"))
+    assert f"no table '{name}' stands beside" in said
 
 
 def test_stated_orders_are_read_as_powers_of_settings(tmp_path: Path) -> None:

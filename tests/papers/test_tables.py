@@ -243,3 +243,9 @@ def test_an_unknown_table_is_refused_with_the_one_meant(tmp_path: Path) -> None:
 def test_a_file_of_ones_own_is_a_table(tmp_path: Path) -> None:
     path = put(tmp_path, TABLE, "mine")
     assert find(str(path)).name == "mine"
+
+
+def test_settings_reckoned_one_from_the_other_without_end_are_refused(tmp_path: Path) -> None:
+    chain = ", ".join(f"a{n}: 1 + a{n + 1}" for n in range(2000))
+    text = TABLE.replace("first: {rows: 50, budget: 10}", f"first: {{{chain}, a2000: 1}}")
+    assert refusal(tmp_path, text).endswith(": too many settings are reckoned one from the other")

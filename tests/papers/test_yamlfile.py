@@ -44,6 +44,14 @@ def test_scalars_follow_yaml_1_2(written: str, meant: object) -> None:
     assert type(value) is type(meant)
 
 
+def test_a_whole_number_too_long_to_reckon_with_is_refused() -> None:
+    assert read("key: -999999999999999999").plain() == {"key": 1 - 10**18}
+    assert read(f"key: '{10**18}'").plain() == {"key": str(10**18)}
+    for digits in (19, 5000):
+        with pytest.raises(ConfigError, match=r"^a.yaml:2: a whole number has 18 digits at most"):
+            read(f"one: 1\nkey: {'9' * digits}")
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_float_comes_back_bit_for_bit(number: float) -> None:
     assert read(f"key: {number!r}").plain() == {"key": number}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from trial_material import load
+from trial_material import Linear, load
 
 from okbench.errors import ConfigError, DataError, OkbenchError
 from okbench.trials import record_rows
@@ -19,6 +19,7 @@ from tests.trials.replay_suite import FOLDER
 
 X = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1.0, 1.0]]
 TWO = {"X": X, "y": [1, -1, 1, -1]}
+FAR = {"values": [1, 2], "columns": [0, 2**40], "starts": [0, 0, 1, 1, 2], "width": 2}
 WHOLE = {
     "okbench": "record",
     "schema": 1,
@@ -166,6 +167,37 @@ def test_a_strangers_learner_needs_only_its_verbs(tmp_path):
         partings(run(tmp_path, learner="trial_material:Linear", settings={}, expect={"sum_f": 1}))
 
 
+def test_a_strangers_figures_may_be_methods_and_of_any_whole_type(tmp_path):
+    expected = {"support_size": 3, "updates": 7}
+    replayed = run(tmp_path, learner=f"{__name__}:Counts", settings={}, expect=expected)
+    assert partings(replayed) == []
+    assert json.loads(json.dumps(replayed.figures()))["support_curve"] == [3] * 4
+
+
+class Counts(Linear):
+    updates = np.int32(7)
+
+    def support_size(self):
+        return 3
+
+
+def test_scores_that_are_no_numbers_part_from_any_sum(tmp_path):
+    expected = {"sum_f": 0.5, "sum_abs_f": 0.5}
+    replayed = run(tmp_path, learner=f"{__name__}:Lost", settings={}, expect=expected)
+    assert [line.partition(":")[0] for line in partings(replayed)] == ["sum_f", "sum_abs_f"]
+
+
+class Lost(Linear):
+    def learn_scores(self, X, y):
+        return np.full((len(y), 1), np.nan)
+
+
+def test_a_learner_that_exits_is_told_with_the_rows(tmp_path):
+    told = {"learner": "trial_material:Exits", "settings": {"at": 3}}
+    with pytest.raises(OkbenchError, match=r"rows 2 to 3: trial_material:Exits: SystemExit: 0"):
+        run(tmp_path, **told, ticks=[2])
+
+
 def test_a_learner_that_diverges_is_told_with_its_row(tmp_path):
     rows = {"X": [[1e200]] * 4, "y": [0.5] * 4}
     told = {"task": "regression", "rows": rows, "learner": "trial_material:Squares"}
@@ -250,6 +282,9 @@ def test_a_record_without_expectations_parts_from_nothing(tmp_path):
         ({"rows": {**TWO, "X": {"file": "a.npz"}}}, r"rows\.X\.file: the key of the array"),
         ({"rows": {"dataset": "germann"}}, r"rows\.dataset: .*Did you mean 'german'"),
         ({"order": "backwards/1"}, "order: 'backwards/1' is no order"),
+        ({"order": "seeded/²"}, "order: 'seeded/²' is no order"),
+        ({"order": "seeded/" + 5000 * "9"}, "order: 'seeded/9+' is no order"),
+        ({"learner": 5}, "learner: text is expected, not 5"),
         ({"order": "seeded/1"}, "order: only a dataset of okbench"),
         ({"draws": {"seed": 1, "normals": [[1]]}}, "draws: a seed stands for all draws"),
         ({"draws": {"seed": -1}}, r"draws\.seed: a whole number from 0 on"),
@@ -271,6 +306,7 @@ def test_a_record_that_says_nonsense_is_refused_with_its_key(tmp_path, changed, 
         ({"rows": {**TWO, "X": {"file": "a.npz", "key": "XX"}}}, r"no 'XX'\. Did you mean 'X'\?"),
         ({"rows": {**TWO, "X": {"file": "bad.npz", "key": "X"}}}, r"bad\.npz cannot be read"),
         ({"rows": {**TWO, "X": {"file": "bad.mat", "key": "X"}}}, r"rows\.X\.key: .*not a \.mat"),
+        ({"rows": {**TWO, "X": FAR}}, r"rows\.X: these are no sparse rows: .*< 2"),
         ({"rows": {**TWO, "X": X[:3]}}, "rows: X has 3 rows and y 4"),
         ({"rows": {**TWO, "X": {"file": "inf.npy"}}}, r"the number at \[0, 1\] is not finite"),
         ({"rows": {**TWO, "y": [1, 1, 1, 1]}}, "rows: classes 1 do not make a binary problem"),

@@ -100,7 +100,8 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
 
 def test_one_trial_is_chosen_from_a_table():
     several = table({"A": "Linear", "B": "Threaded"}, datasets=("blobs", "bumps"))
-    chosen = chosen_trial(several, load, ("bumps",), ("b",), 3, seed=7)
+    label, chosen = chosen_trial(several, load, ("bumps",), ("b",), 3, seed=7)
+    assert label == "B"
     assert (chosen.dataset, chosen.learner) == ("bumps", "trial_material:Threaded")
     assert (chosen.repetition, chosen.seed) == (3, 7)
     with pytest.raises(UsageError, match="several: blobs × A, bumps × A"):
@@ -151,8 +152,42 @@ def test_record_is_named_after_its_trial(tmp_path, monkeypatch):
     assert names == ["demo-breast-cancer-RBP-0.json", "demo-breast-cancer-RBP-0.npz"]
 
 
+def test_records_of_two_columns_of_one_learner_are_two(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "datasets: {breast-cancer: }\n"
+        "learners: {fast / ε=1: {learner: OGD, step: 1}, slow: {learner: OGD, step: 0.1}}\n",
+        encoding="utf-8",
+    )
+    for label in ("slow", "fast / ε=1"):
+        done = invoke(
+            record_command, "own.yaml", "--datasets", "breast-cancer", "--learners", label
+        )
+        assert done.exception is None
+    names = sorted(path.name for path in tmp_path.glob("*.json"))
+    assert names == ["own-breast-cancer-fast-ε=1-0.json", "own-breast-cancer-slow-0.json"]
+
+
+def test_a_figure_of_a_tables_trials_is_held_to_the_tables_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "datasets: {breast-cancer: }\nlearners: {RBP: }\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "drawn.yaml").write_text(
+        "title: t\nkind: curves\nof: page\ndraw: {quantities: [metric]}\n", encoding="utf-8"
+    )
+    _, one = chosen_trial(find("page.yaml"), load_rows, ("breast-cancer",), ("RBP",), 0)
+    with Store.of(tmp_path, "page").writer({}, "none") as writer:
+        writer.add(attempt(one, load_rows, Limits()))
+    told = ("--datasets", "breast-cancer", "--learners", "RBP", "--results", tmp_path)
+    assert invoke(record_command, "drawn.yaml", *told).exception is None
+
+
 def test_record_holds_the_trial_to_stored_results(tmp_path):
-    one = chosen_trial(find("demo"), load_rows, ("breast-cancer",), ("RBP",), 0)
+    _, one = chosen_trial(find("demo"), load_rows, ("breast-cancer",), ("RBP",), 0)
     outcome = attempt(one, load_rows, Limits())
     told = ["demo", "--datasets", "breast-cancer", "--learners", "RBP", "--results", tmp_path]
     told += ["-o", tmp_path / "one.json"]

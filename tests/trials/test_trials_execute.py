@@ -86,6 +86,22 @@ def test_a_learner_that_goes_wrong_costs_its_own_trial() -> None:
     assert sorted(o.status for o in found.values()) == ["done", "failed", "failed"]
 
 
+@pytest.mark.parametrize("learner", ["Exits", "ExitsInThreads"])
+@pytest.mark.parametrize("timing", [False, True])
+def test_a_learner_that_exits_costs_its_own_trial(learner: str, timing: bool) -> None:
+    found = outcomes([trial(learner), trial("Linear")], jobs=2, timing=timing)
+    reason = found[trial(learner).id].reason
+    assert sorted(o.status for o in found.values()) == ["done", "failed"]
+    assert reason.endswith("in rows 400 to 439: learn: SystemExit: 0")
+
+
+def test_a_learner_that_forks_and_comes_back_twice_runs_once() -> None:
+    found = outcomes([trial("Forks"), trial("Linear")], jobs=2)
+    assert [o.status for o in found.values()] == ["done", "done"]
+    left = [child for worker in workers() for child in worker.children()]
+    assert all(child.status() == psutil.STATUS_ZOMBIE for child in left)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_learner_that_ends_its_process_costs_the_trials_under_way(jobs: int) -> None:
     trials = [trial("Linear", repetition=r) for r in range(6)]

@@ -4,12 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from trial_material import load, table
+from trial_material import Linear, load, table
 
 from okbench.errors import ConfigError, DataError, UsageError
+from okbench.trials.estimate import absent_rows
 from okbench.trials.nouns import Outcome
 from okbench.trials.options import Options
 from okbench.trials.plan import plan, remaining, trials_by_cell
+from okbench.trials.recall import recall
 
 TWO = {"A": "Linear", "B": "Drawn"}
 
@@ -172,3 +174,44 @@ def test_an_option_out_of_range_is_refused(wrong: dict[str, int]) -> None:
 def test_an_unknown_ending_to_retry_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UsageError, match="Did you mean 'failed'"):
         Options(retry=frozenset({"faild"}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("version", [(1, 2), None, property(lambda self: 1), True])
+def test_a_version_that_a_line_of_json_would_change_is_refused(
+    version: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Linear, "version", version)
+    with pytest.raises(UsageError, match=r"trial_material:Linear: its version is .* whole number"):
+        plan(table({"A": "Linear"}), load)
+
+
+def test_more_trials_than_a_machine_can_list_are_refused() -> None:
+    with pytest.raises(UsageError, match="at most 1,000,000 trials of a cell, not 10,000,000,000"):
+        plan(table({"A": "Linear"}), load, Options(trials=10**10))
+    with pytest.raises(UsageError, match="at most 1,000,000 trials"):
+        plan(table({"A": "Linear"}, runs=10**10), load)
+
+
+def test_a_name_that_means_nothing_is_told_with_its_line() -> None:
+    def nowhere(name: str, variant: str) -> Any:
+        raise UsageError(f"no dataset '{name}'")
+
+    page = table({"A": "Linear"})
+    row = replace(page.datasets[0], where="tables.yaml:5")
+    unknown = replace(page.learners[0], learner="Percepton")
+    with pytest.raises(ConfigError, match=r"^tables.yaml:3: no learner 'Percepton'\. Did you mean"):
+        plan(replace(page, learners=(unknown,)), load)
+    with pytest.raises(ConfigError, match=r"^tables.yaml:5: no dataset 'blobs'$"):
+        plan(replace(page, datasets=(row,)), nowhere)
+    with pytest.raises(ConfigError, match=r"^tables.yaml:5: no dataset 'blobs'$"):
+        absent_rows(page, [(row, page.learners[0])], nowhere)
+
+
+def test_of_rows_in_hand_only_their_own_outcomes_are_recalled() -> None:
+    page = table({"A": "Linear"})
+    ours, others = (replace(one, fingerprint=f) for one in plan(page, load)[:1] for f in "ab")
+    stored = [Outcome(ours, "done"), Outcome(others, "done")]
+    for fingerprint, first in (("", others), ("a", ours), ("b", others)):
+        row = replace(page.datasets[0], fingerprint=fingerprint)
+        found = recall(replace(page, datasets=(row,)), stored)
+        assert found["blobs", "A"][0] == first.id

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pytest
 from trial_material import Picky
 
@@ -121,3 +123,27 @@ def test_an_annotated_setting_and_one_of_two_kinds_are_checked() -> None:
     assert settled(Fancy, rank=3.0, rate=0.5) == {"rank": 3, "rate": 0.5}
     with pytest.raises(ConfigError, match="rank is a whole number"):
         settled(Fancy, rank=0.5)
+
+
+class Kind(IntEnum):
+    ONE = 1
+
+
+def test_a_default_that_a_line_of_json_would_change_stays_with_the_class() -> None:
+    class Numbers:
+        def __init__(self, a=np.float64(0.5), b=Kind.ONE, c: float = np.float64(2), d=3) -> None:  # type: ignore[no-untyped-def]  # noqa: B008
+            pass
+
+    found = settle(Numbers, "N", {}, "here")
+    assert found == (("c", 2.0), ("d", 3))
+    assert [type(value) for _, value in found] == [float, int]
+
+
+@pytest.mark.parametrize("annotation", ["not valid!", "1 / 0", "Missing"])
+def test_whatever_an_annotation_raises_binds_nobody(annotation: str) -> None:
+    class Odd:
+        def __init__(self, depth: Any = 1) -> None:
+            pass
+
+    Odd.__init__.__annotations__["depth"] = annotation
+    assert settle(Odd, "N", {"depth": Setting("deep")}, "here") == (("depth", "deep"),)

@@ -198,6 +198,7 @@ DAMAGE = {
     "a number": b"5",
     "unknown key": b'{"outcome":{"colour":1}}',
     "nothing known": b"{}",
+    "nested without end": b"[" * 100_000,
 }
 
 
@@ -226,10 +227,28 @@ def test_an_outcome_changed_by_hand_is_noticed(tmp_path: Path) -> None:
         store.outcomes()
 
 
+@pytest.mark.parametrize("figure", ["rows", "total", "seconds", "bytes"])
+def test_a_figure_that_is_no_number_is_a_damaged_line(figure: str, tmp_path: Path) -> None:
+    store = filled(tmp_path, outcome(0, **{figure: "12"}))
+    with pytest.raises(StoreError, match=rf"jsonl:3: .*{figure} is '12', which is no number"):
+        store.outcomes()
+
+
 def test_two_files_put_into_one_are_read(tmp_path: Path) -> None:
     first, second = filled(tmp_path / "a", outcome(0)), filled(tmp_path / "b", outcome(1))
     first.path.write_bytes(first.path.read_bytes() + second.path.read_bytes())
     assert len(first.outcomes()) == 2
+
+
+def test_a_folder_where_nothing_can_be_locked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(file: Any, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(StoreError, match="cannot lock the results: No locks available"):
+        filled(tmp_path, outcome(0))
 
 
 def test_a_second_writer_is_told_to_wait(tmp_path: Path) -> None:

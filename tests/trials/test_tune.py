@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from trial_material import load, table
 
 from okbench.cli.tune import tune as command
-from okbench.errors import ConfigError, OkbenchError, UsageError
+from okbench.errors import ConfigError, OkbenchError, StoreError, UsageError
 from okbench.papers.nouns import Range, Search, Setting, Source, Table
 from okbench.papers.tables import find
 from okbench.papers.yamlfile import read_yaml
@@ -337,3 +338,62 @@ def test_a_search_in_several_rounds_goes_on_where_it_stopped(tmp_path: Path) -> 
     _, again = both(tmp_path, changed)
     assert again == first
     assert (tmp_path / "runs" / "small.tune.jsonl").read_bytes() == lines
+
+
+def test_choices_made_before_outlive_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    asked(tmp_path, "--datasets", "spirals")
+    path = tmp_path / "runs" / "small.tuned.yaml"
+    before, write = path.read_text(encoding="utf-8"), Path.write_text
+
+    def full(self: Path, text: str, **how: Any) -> int:
+        write(self, text[:20], **how)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    refused = asked(tmp_path, "--datasets", "breast-cancer")
+    assert isinstance(refused.exception, StoreError)
+    assert path.read_text(encoding="utf-8") == before
+    assert [p.name for p in path.parent.iterdir() if "tuned" in p.name] == [path.name]
+
+
+def test_a_file_of_choices_emptied_by_hand_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    other = tmp_path / "other.yaml"
+    other.write_text("table: small\ncells: {spirals: }\ntried:\n", encoding="utf-8")
+    done = asked(tmp_path, "--datasets", "breast-cancer", "--to", str(other))
+    assert done.exit_code == 0, done.output
+    assert set(read_yaml(other).plain()["cells"]) == {"spirals", "breast-cancer"}
+
+
+def test_a_range_of_no_learners_setting_is_refused_and_one_of_anothers_is_not() -> None:
+    def searching(name: str) -> Table:
+        ranges = (*SEARCH.ranges, Range(name, (1, 2), where="tables.yaml:9"))
+        return replace(page(), search=replace(SEARCH, ranges=ranges))
+
+    assert cells_to_tune(searching("aggressiveness"), Options())
+    with pytest.raises(ConfigError, match=r"tables.yaml:9: no learner has a setting 'stepp'\. Did"):
+        cells_to_tune(searching("stepp"), Options())
+
+
+def test_a_learner_is_spared_in_any_case_and_one_nobody_knows_is_refused() -> None:
+    def sparing(name: str) -> Table:
+        range_ = Range("step", VALUES, spared=(name,), where="tables.yaml:9")
+        ogd = replace(page().learners[0], label="OGD", learner="OGD")
+        settings = {("line", "OGD"): {"step": Setting(0.01, "inferred")}}
+        search = replace(SEARCH, ranges=(range_,))
+        return replace(page(), learners=(ogd,), settings=settings, search=search)
+
+    assert cells_to_tune(sparing("RBP"), Options())
+    with pytest.raises(UsageError, match="no step to tune here"):
+        cells_to_tune(sparing("ogd"), Options())
+    with pytest.raises(ConfigError, match=r"tables.yaml:9: no learner 'OGDD'\. Did you mean"):
+        cells_to_tune(sparing("OGDD"), Options())
+
+
+def test_the_command_that_uses_the_choices_can_be_pasted(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
+    done = asked(tmp_path, "--datasets", "spirals", "--to", str(tmp_path / "a b.yaml"))
+    assert f"--settings '{tmp_path / 'a b.yaml'}')" in done.stdout
