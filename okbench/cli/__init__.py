@@ -30,7 +30,7 @@ from okbench.cli.run import run
 from okbench.cli.show import show
 from okbench.cli.site import site
 from okbench.cli.tune import tune
-from okbench.errors import OkbenchError
+from okbench.errors import OkbenchError, StoreError
 
 EPILOG = """\b
   okbench run demo                      a table on embedded data, no download
@@ -83,6 +83,7 @@ def main() -> NoReturn:
     sys.path.append(str(Path.cwd()))  # where a stranger's learner most often is
     try:
         code = okbench.main(prog_name="okbench", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -94,6 +95,17 @@ def main() -> NoReturn:
         code = 128 + signal.SIGINT
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; nobody is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         code = 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _say_no_more()
+        click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
+        code = StoreError.exit_code
     sys.exit(code)
+
+
+def _say_no_more() -> None:
+    """What is left to print goes nowhere, or the interpreter would try again as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

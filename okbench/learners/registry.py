@@ -40,7 +40,7 @@ class Entry:
         module_name, _, attribute = self.target.partition(":")
         try:
             module = importlib.import_module(module_name)
-        except Exception as error:  # a stranger's module may raise anything
+        except (Exception, SystemExit) as error:  # a stranger's module may raise anything
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
             raise UsageError(f"learner '{self.target}': {kind}{error}") from error
         found = getattr(module, attribute, None)
@@ -130,7 +130,10 @@ def _announced_by_packages() -> list[Entry]:
 
 def settings_of(cls: type) -> Mapping[str, inspect.Parameter]:
     """The settings a learner's constructor takes, with their defaults and types."""
-    parameters: dict[str, Any] = dict(inspect.signature(cls).parameters)
+    try:
+        parameters: dict[str, Any] = dict(inspect.signature(cls).parameters)
+    except ValueError:  # a class such as `class L(dict)` tells of none
+        return {}
     return {
         name: parameter
         for name, parameter in parameters.items()

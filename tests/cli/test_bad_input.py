@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,11 @@ def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
     assert said.code == 2
     assert "tiny.yaml:6" in said.err
     assert "step" in said.err
+
+
+def test_output_that_does_not_fit_is_told() -> None:
+    command = [sys.executable, "-c", "from okbench.cli import main; main()", "list"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 4
+    assert ended.stderr == "Error: the output cannot be written: No space left on device\n"

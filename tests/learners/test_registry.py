@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from okbench.errors import UsageError
-from okbench.learners.registry import find
+from okbench.learners.registry import find, settings_of
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from okbench.learners.registry import find
         ("def (:\n", "{}:X", r"learner '{}:X': SyntaxError: invalid syntax \({}.py, line 1\)"),
         ("1 / 0\n", "{}:X", "learner '{}:X': ZeroDivisionError: division by zero"),
         ("import not_there_1\n", "{}:X", "learner '{}:X': No module named 'not_there_1'"),
+        ("raise SystemExit(0)\n", "{}:X", "learner '{}:X': SystemExit: 0"),
         ("X = 3\n", "{}:X", "learner '{}:X' is not a class"),
         ("", "{}:X", "learner '{}:X': no 'X' in {}"),
         ("", "{}:", "learner '{}:': no '' in {}"),
@@ -29,3 +30,10 @@ def test_a_class_that_cannot_be_had_is_told_with_the_reason(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UsageError, match=message.replace("{}", module)):
         find(name.replace("{}", module))
+
+
+def test_a_class_that_tells_of_no_arguments_has_no_settings():
+    class Untold(dict):
+        pass
+
+    assert settings_of(Untold) == {}

@@ -50,6 +50,6 @@ def run_check(check: Check, entry: Entry) -> CheckResult:
         return CheckResult(check.name, "skipped", str(reason))
     except CheckFailed as failure:
         return CheckResult(check.name, "failed", str(failure))
-    except Exception as error:  # a stranger's code may raise anything
+    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
         return CheckResult(check.name, "failed", f"{type(error).__name__}: {error}")
     return CheckResult(check.name, "passed")
