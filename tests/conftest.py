@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
 from tests.shared import SHARED
+
+# The first example of many compiles what it calls; how fast a machine is decides no test.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -65,9 +65,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, reader: object, raw: bytes, told:
         reader(held(tmp_path, raw))  # type: ignore[operator]
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(raw=st.binary(max_size=80), head=st.sampled_from([b"", IDX[:4], NORB[:8], b"MATLAB 5.0 "]))
 @pytest.mark.filterwarnings("ignore")
 def test_any_bytes_are_rows_or_a_data_error(

@@ -15,7 +15,7 @@ from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_del
 from okbench.datasets.readers.table import Table
 from okbench.errors import DataError
 
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read(folder: Path, text: str | bytes, **layout: object) -> Table:

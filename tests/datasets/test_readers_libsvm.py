@@ -15,7 +15,7 @@ from okbench.datasets.readers import chunks as chunking
 from okbench.datasets.readers.libsvm import LabelledRows, read_libsvm
 from okbench.errors import DataError
 
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read(folder: Path, text: str | bytes, **options: int | None) -> LabelledRows:

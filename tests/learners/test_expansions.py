@@ -144,7 +144,7 @@ def test_sparse_rows_give_what_the_same_dense_rows_give(name, task, filled):
 
 @pytest.mark.parametrize(("name", "task"), LEARNERS)
 @given(cuts=st.lists(st.integers(0, N_ROWS), max_size=6))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_cutting_the_rows_changes_nothing(name, task, cuts):
     X, targets, _ = stream(task)
     whole = learner(name, task).learn_scores(X, targets)

@@ -287,7 +287,7 @@ def test_twins_of_wide_sparse_rows_find_room_for_the_columns_of_both():
 
 
 @given(moves=st.lists(st.integers(-1, 5), min_size=1, max_size=40), seed=st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_root_that_members_join_and_leave_stays_that_of_the_inverse(moves, seed):
     X = np.random.default_rng(seed).standard_normal((len(moves), 3))
     root, half, solution, row = (np.zeros((n, 41)) for n in (41, 1, 1, 1))

@@ -96,7 +96,7 @@ def test_the_two_switches_of_nogd_differ_in_the_rows_between():
 @pytest.mark.parametrize("make", [small_fogd, small_nogd, lambda: small_nogd(switch="paper")])
 @pytest.mark.parametrize("task", TASKS)
 @given(cuts=st.lists(st.integers(0, N_ROWS), max_size=6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_cutting_the_rows_changes_no_score(make, task, cuts):
     X, y, problem = stream(task)
     whole = make().begin(problem).learn_scores(X, y)

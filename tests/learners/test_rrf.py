@@ -60,7 +60,7 @@ def test_is_its_plain_loop(task, loss, form):
     np.testing.assert_allclose(learner.log_scales, log_scales, atol=1e-10, rtol=0)
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(components=st.integers(1, 70))
 def test_any_number_of_components_is_as_good(components):
     _, scores, (expected, *_) = both("multiclass", "hinge", components)
