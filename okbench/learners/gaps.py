@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from okbench.errors import DataError
-from okbench.learners.compiled.pairs import inner_products
+from okbench.learners.compiled.pairs import pair_products
 from okbench.learners.contract import FloatArray, Rows
 from okbench.learners.linear import stretches
 from okbench.learners.maps import FourierMap
@@ -26,7 +26,7 @@ def fourier_gaps(fourier: FourierMap, scales: FloatArray, X: Rows) -> FloatArray
     kernels = np.empty(len(ones))
     both = zip(stretches(fourier, ones), stretches(fourier, others), strict=True)
     for (first, projected), (_, partners) in both:
-        inner_products(fourier.finish, projected, partners, fourier.size, first, kernels)
+        pair_products(fourier.finish, projected, partners, fourier.size, first, kernels)
     apart = Block((ones.matrix - others.matrix) @ diags_array(scales))
     exact = np.exp(-0.5 * apart.squared_norms)
     return np.repeat(np.abs(kernels / fourier.width - exact), 2)

@@ -23,9 +23,7 @@ from okbench.trials.recall import recall
 from okbench.trials.store import Store
 
 ROWS = "rows seen"
-
-
-Corners = tuple[tuple[float, float], ...]
+Corners = tuple[tuple[float, float], ...]  # of a line: (x, y)
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,7 @@ def hindrance(stops: bool, undrawn: bool, is_crowded: bool) -> int:
 
 @compiled()
 def scale(coefficients: Any, factor: float) -> None:
+    """Multiply all coefficients."""
     for column in range(coefficients.shape[0]):
         for lane in range(coefficients.shape[1]):
             coefficients[column, lane] *= factor

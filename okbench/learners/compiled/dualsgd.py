@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from okbench.jit import compiled
+from okbench.learners.compiled.budget import scale
 from okbench.learners.compiled.elementary import FUSED, sincos_sweep
 from okbench.learners.compiled.lanes import dot, inlined
 from okbench.learners.compiled.losses import step
@@ -52,7 +53,7 @@ def learn_rows(
         updates += gain != 0.0
         t = seen + i
         for held in (coefficients, leftover, features.weights):
-            shrink(held, t / (t + 1.0))
+            scale(held, t / (t + 1.0))
         if size == rule.budget:
             if rule.stale:
                 keep_leftover(vectors, leftover)
@@ -112,28 +113,21 @@ def finish(components: int, room: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def hand_over(vectors: Vectors, slot: int, features: Features) -> None:
+def hand_over(vectors: Vectors, lane: int, features: Features) -> None:
     """Add the features of a vector to the weights, times its coefficients."""
     components, frequencies, weights, room = features
     room[ANGLES] = 0.0
     for n in range(len(frequencies)):
-        x = vectors.matrix[n, slot]
+        x = vectors.matrix[n, lane]
         if x != 0.0:
             for j in range(room.shape[1]):
                 room[ANGLES, j] += x * frequencies[n, j]
     finish(components, room)
     for column in range(len(vectors.coefficients)):
-        coefficient = vectors.coefficients[column, slot] / math.sqrt(components)
+        coefficient = vectors.coefficients[column, lane] / math.sqrt(components)
         for j in range(room.shape[1]):
             weights[2 * column, j] += coefficient * room[COSINES, j]
             weights[2 * column + 1, j] += coefficient * room[SINES, j]
-
-
-@compiled()
-def shrink(matrix: Any, factor: float) -> None:
-    for row in range(matrix.shape[0]):
-        for lane in range(matrix.shape[1]):
-            matrix[row, lane] *= factor
 
 
 @compiled()

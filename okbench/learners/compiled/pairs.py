@@ -12,7 +12,7 @@ from okbench.learners.compiled.linear import make_features
 
 
 @compiled()
-def inner_products(
+def pair_products(
     finish: int, projected: Any, others: Any, n_features: int, first: int, out: Any
 ) -> None:
     """Inner product of the features of a projected row and of its partner in `others`, pair after
