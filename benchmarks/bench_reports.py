@@ -16,12 +16,12 @@ from pathlib import Path
 
 from benchmarks.clock import peak_megabytes
 from okbench.learners.registry import find
-from okbench.papers.nouns import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
-from okbench.trials.lines import outcome_record, to_bytes
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.options import Options
-from okbench.trials.settings import settle
-from okbench.trials.store import Store
+from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.store.files import Store
+from okbench.trials.store.outcome_json import outcome_record, to_bytes
+from okbench.trials.trial_types import Outcome, Trial
 
 LEARNERS = ("Perceptron", "OGD", "RBP", "Forgetron", "FOGD")
 POINTS = 20  # of a curve
@@ -95,16 +95,16 @@ def _measured(work: str, results: Path, runs: int) -> tuple[float, float]:
 
 
 def _report(results: Path, table: Table) -> None:
-    from okbench.reports.render import render
-    from okbench.reports.stored import stored
+    from okbench.reports.load import stored
+    from okbench.reports.tables.render import render
 
     render(stored(table, results, Options(), None), "terminal")
 
 
 def _check(results: Path, table: Table) -> None:
-    from okbench.reports.check import check
-    from okbench.reports.check_page import PAGES
-    from okbench.reports.files import read_file
+    from okbench.reports.guard.check import check
+    from okbench.reports.guard.check_text import PAGES
+    from okbench.reports.results_paths import read_file
 
     path = Store.of(results, table.name).path
     found = check(table.name, read_file(path), read_file(path))

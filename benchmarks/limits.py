@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import medians
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import exp_sweep, sincos_sweep
 from okbench.learners.compiled.lanes import REASSOCIATED, aligned
 

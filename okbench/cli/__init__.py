@@ -15,6 +15,7 @@ from typing import NoReturn
 import click
 
 from okbench import __version__
+from okbench.base.errors import OkbenchError, StoreError
 from okbench.cli.check import bless, check
 from okbench.cli.claims import claims
 from okbench.cli.compare import compare, export, merge
@@ -30,7 +31,6 @@ from okbench.cli.run import run
 from okbench.cli.show import show
 from okbench.cli.site import site
 from okbench.cli.tune import tune
-from okbench.errors import OkbenchError, StoreError
 
 EPILOG = """\b
   okbench run demo                      a table on embedded data, no download

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 from okbench.cli.report import RESULTS
-from okbench.errors import OkbenchError, UsageError
 
 if TYPE_CHECKING:
-    from okbench.reports.check import Check
-    from okbench.reports.speed import Allowed
+    from okbench.reports.guard.check import Check
+    from okbench.reports.guard.speed import Allowed
 
 FORMATS = ("text", "json", "junit", "md")
 PLACE = click.Path(path_type=Path)
@@ -58,10 +58,10 @@ def check(
     Both are results files or folders of them. Mistakes must be equal trial by trial, losses within
     the tolerance; seconds count only where both were timed alone on one machine.
     """
-    from okbench.reports.check_page import PAGES, summary
-    from okbench.reports.files import write_whole
-    from okbench.reports.render import written
-    from okbench.reports.speed import Allowed
+    from okbench.reports.guard.check_text import PAGES, summary
+    from okbench.reports.guard.speed import Allowed
+    from okbench.reports.results_paths import write_whole
+    from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)
     timed = {"table": table, "datasets": datasets, "learners": learners, "rounds": rounds}
@@ -87,10 +87,10 @@ def check(
 def _check_results(
     baseline: Path, new: Path | None, tolerance: float, subset: bool, allowed: Allowed
 ) -> Check:
-    from okbench.reports.check import check as check_contents
-    from okbench.reports.check import joined
-    from okbench.reports.files import pairs, read_file
-    from okbench.trials.store import Store
+    from okbench.reports.guard.check import check as check_contents
+    from okbench.reports.guard.check import joined
+    from okbench.reports.results_paths import pairs, read_file
+    from okbench.trials.store.files import Store
 
     return joined(
         [
@@ -117,9 +117,9 @@ def _check_speed(
 ) -> Check:
     from tqdm import tqdm
 
-    from okbench.papers.tables import find
-    from okbench.reports.speed_job import ROUNDS, compare_speed
-    from okbench.trials.options import Options
+    from okbench.papers.table_catalogue import find
+    from okbench.reports.guard.speed_job import ROUNDS, compare_speed
+    from okbench.trials.plan.options import Options
 
     options = Options(datasets=datasets, learners=learners)
     with tqdm(disable=None, unit=" cells", dynamic_ncols=True) as bar:
@@ -151,10 +151,10 @@ def bless(
     results: Path,
 ) -> None:
     """Make what was measured of TABLE the baseline that `okbench check` guards."""
-    from okbench.papers.tables import find
-    from okbench.reports.bless import bless as write_baseline
-    from okbench.trials.options import Options
-    from okbench.trials.store import Store
+    from okbench.papers.table_catalogue import find
+    from okbench.reports.guard.bless import bless as write_baseline
+    from okbench.trials.plan.options import Options
+    from okbench.trials.store.files import Store
 
     found = find(table)
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)

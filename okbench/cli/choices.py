@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 from click.shell_completion import CompletionItem
 
-from okbench.papers.quantities import SIZES, TIMES, amount
+from okbench.base.quantities import SIZES, TIMES, amount
 
 
 class Name(click.ParamType[Any]):
@@ -47,19 +47,19 @@ class Names(Name):
 
 
 def _endings() -> Iterable[str]:
-    from okbench.trials.nouns import Status
+    from okbench.trials.trial_types import Status
 
     return get_args(Status)
 
 
 def _tables() -> Iterable[str]:
-    from okbench.papers.tables import names
+    from okbench.papers.table_catalogue import names
 
     return dict.fromkeys(name for card in names() for name in (card.name, card.short) if name)
 
 
 def _datasets() -> Iterable[str]:
-    from okbench.datasets.registry import names
+    from okbench.datasets.catalogue.dataset_catalogue import names
 
     return names()
 

@@ -34,15 +34,15 @@ def claims(
     results: Path,
 ) -> None:
     """Hold what PAPER claims, or every paper, against stored outcomes. Runs nothing."""
-    from okbench.reports import evidence
-    from okbench.reports.claims import settle_claim
-    from okbench.reports.claims_file import claims_of, papers_with_claims
-    from okbench.reports.claims_page import chosen_papers, claims_json, claims_text, reports_in
-    from okbench.reports.render import written
-    from okbench.trials.options import Options
+    from okbench.reports.claims import claim_evidence
+    from okbench.reports.claims.claims_file import claims_of, papers_with_claims
+    from okbench.reports.claims.judge import settle_claim
+    from okbench.reports.claims.text import chosen_papers, claims_json, claims_text, reports_in
+    from okbench.reports.tables.render import written
+    from okbench.trials.plan.options import Options
 
     reports = reports_in(results, Options(trials=trials, seed=seed))
-    judge = evidence.printed if printed else evidence.measured
+    judge = claim_evidence.printed if printed else claim_evidence.measured
     settled = [
         settle_claim(claim, reports, judge)
         for name in chosen_papers(paper, papers_with_claims())

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from okbench.base.errors import UsageError
 from okbench.cli.report import RESULTS
-from okbench.errors import UsageError
 
 PLACE = click.Path(path_type=Path)
 FORM = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
@@ -59,12 +59,12 @@ def _compare_learners(
     results: Path,
     form: str,
 ) -> None:
-    from okbench.papers.tables import find
-    from okbench.reports.render import written
-    from okbench.reports.rivals import duels, ranking
-    from okbench.reports.rivals_page import draw_ranking, rivals_json, rivals_text
-    from okbench.reports.stored import stored
-    from okbench.trials.options import Options
+    from okbench.papers.table_catalogue import find
+    from okbench.reports.compare.ranking import duels, ranking
+    from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
+    from okbench.reports.load import stored
+    from okbench.reports.tables.render import written
+    from okbench.trials.plan.options import Options
 
     try:
         table = find(name)
@@ -82,9 +82,13 @@ def _compare_learners(
 
 
 def _compare_sets(places: list[Path], form: str) -> None:
-    from okbench.reports.files import outcomes_at
-    from okbench.reports.render import written
-    from okbench.reports.side_by_side import side_by_side, side_by_side_json, side_by_side_text
+    from okbench.reports.compare.side_by_side import (
+        side_by_side,
+        side_by_side_json,
+        side_by_side_text,
+    )
+    from okbench.reports.results_paths import outcomes_at
+    from okbench.reports.tables.render import written
 
     names = [str(place) for place in places]
     lines = side_by_side([outcomes_at(place) for place in places])
@@ -97,7 +101,7 @@ def _compare_sets(places: list[Path], form: str) -> None:
 @click.option("--into", type=PLACE, required=True, help="Folder the merged files go to.")
 def merge(places: tuple[Path, ...], into: Path) -> None:
     """Put results files, or folders of them, together, table by table."""
-    from okbench.reports.merge import merge as put_together
+    from okbench.reports.guard.merge import merge as put_together
 
     for merged in put_together(places, into):
         click.echo(f"{merged.path}: {merged.outcomes} outcomes from {merged.files} files")
@@ -110,7 +114,7 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
 @click.option("--curves", is_flag=True, help="The points of the curves, not the trials.")
 def export(places: tuple[Path, ...], output: Path, form: str | None, curves: bool) -> None:
     """Write outcomes at PLACES (files or folders) as a flat table, one row a trial."""
-    from okbench.reports.export import export as write_table
+    from okbench.reports.tables.export import export as write_table
 
     count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
     click.echo(f"{output}: {count} rows")

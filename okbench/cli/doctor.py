@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from okbench.errors import OkbenchError
+from okbench.base.errors import OkbenchError
 
 Finding = tuple[bool, str]
 GIGABYTE = 2**30
@@ -36,13 +36,13 @@ def _examined(name: str, check: Callable[[], Finding]) -> Finding:
 
 
 def _machine() -> Finding:
-    from okbench.trials.environment import here, machine_line
+    from okbench.trials.run.environment import here, machine_line
 
     return True, machine_line(here())
 
 
 def _threads() -> Finding:
-    from okbench.trials.environment import here
+    from okbench.trials.run.environment import here
 
     threads = here()["blas"]["threads"]
     return threads == 1, f"linear algebra runs on {threads} thread(s); trials want 1"
@@ -58,7 +58,7 @@ def _compiler() -> Finding:
     import numba
 
     from okbench import learners
-    from okbench.jit import cache_folder
+    from okbench.base.jit import cache_folder
 
     place = cache_folder(Path(learners.__path__[0]) / "compiled")
     kept = _writable(place)
@@ -67,7 +67,7 @@ def _compiler() -> Finding:
 
 
 def _tables() -> Finding:
-    from okbench.papers.tables import find, names
+    from okbench.papers.table_catalogue import find, names
 
     cards = names()
     for card in cards:

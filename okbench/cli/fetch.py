@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from okbench.base.errors import ConfigError, FetchError, UsageError
 from okbench.cli.choices import SOURCES
-from okbench.errors import ConfigError, FetchError, UsageError
 
 if TYPE_CHECKING:
-    from okbench.datasets.fetch import FetchResult, Progress
+    from okbench.datasets.fetch.fetching import FetchResult, Progress
 
 EPILOG = """\b
   okbench fetch cod-rna a9a
@@ -43,8 +43,8 @@ def fetch(
 
     A file gets its name only when its bytes are the right ones; what was cut off is resumed.
     """
-    from okbench.datasets.fetch import fetch as bring
-    from okbench.datasets.fetch import verify as hash_again
+    from okbench.datasets.fetch.fetching import fetch as bring
+    from okbench.datasets.fetch.fetching import verify as hash_again
 
     wanted = _datasets(names, everything)
     with _progress() as watch:
@@ -61,14 +61,14 @@ def fetch(
 
 def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     """The datasets meant by names of datasets and tables."""
-    from okbench.datasets import registry
+    from okbench.datasets.catalogue import dataset_catalogue
 
     if everything == bool(names):
         raise UsageError("name datasets or tables, or say --all")
-    found = list(registry.names()) if everything else []
+    found = list(dataset_catalogue.names()) if everything else []
     for name in names:
         try:
-            found.append(registry.spec(name).name)
+            found.append(dataset_catalogue.spec(name).name)
         except ConfigError:
             raise
         except UsageError as no_dataset:
@@ -77,7 +77,7 @@ def _datasets(names: Sequence[str], everything: bool) -> list[str]:
 
 
 def _datasets_of(table: str, no_dataset: UsageError) -> list[str]:
-    from okbench.papers.tables import find
+    from okbench.papers.table_catalogue import find
 
     try:
         return [row.name for row in find(table).datasets]
@@ -116,7 +116,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 def _tell(results: Sequence[FetchResult], nothing: str) -> None:
     """One line a file on stdout, then the counts."""
-    from okbench.datasets.fetch import by_hand_steps
+    from okbench.datasets.fetch.fetching import by_hand_steps
 
     width = max((len(result.file) for result in results), default=0)
     for result in results:

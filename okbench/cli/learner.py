@@ -7,8 +7,8 @@ from contextlib import redirect_stdout
 
 import click
 
+from okbench.base.errors import OkbenchError
 from okbench.cli.choices import LEARNER
-from okbench.errors import OkbenchError
 
 
 @click.command("check-learner")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from okbench.datasets.specs import DatasetSpec
+    from okbench.datasets.catalogue.specs import DatasetSpec
 
 JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 
@@ -33,7 +33,7 @@ def list_group(ctx: click.Context) -> None:
 @JSON
 def list_tables(form: str) -> None:
     """Tables and figures."""
-    from okbench.papers.tables import names
+    from okbench.papers.table_catalogue import names
 
     _show(
         [{"name": card.name, "short": card.short, "title": card.title} for card in names()],
@@ -45,7 +45,7 @@ def list_tables(form: str) -> None:
 @JSON
 def list_datasets(form: str) -> None:
     """Datasets, and which of them are here."""
-    from okbench.datasets.registry import names, spec
+    from okbench.datasets.catalogue.dataset_catalogue import names, spec
 
     _show([_dataset_row(entry) for entry in map(spec, names())], form)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from okbench.cli.choices import WORDS
-from okbench.datasets.specs import Task
+from okbench.datasets.catalogue.specs import Task
 
 if TYPE_CHECKING:
-    from okbench.trials.own import OwnFile
+    from okbench.trials.plan.user_table import OwnFile
 
 SCALES: dict[str, Any] = {"none": "none", "unit": "running [0,1]", "standard": "running standard"}
 TARGET = click.option("--target", help="Column to predict, by name or place; the last if not told.")
@@ -56,7 +56,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def own_file(data: Path, target: str | None, scale: str, **told: Any) -> OwnFile:
     """What those options mean."""
-    from okbench.trials.own import OwnFile
+    from okbench.trials.plan.user_table import OwnFile
 
     for name in ("categorical", "drop"):
         told[name] = told[name] or ()
@@ -70,7 +70,7 @@ def own_file(data: Path, target: str | None, scale: str, **told: Any) -> OwnFile
 @TASK
 def add(path: Path, name: str, target: str | None, task: Task | None) -> None:
     """Give the rows in PATH a name, to be used wherever a dataset is named."""
-    from okbench.datasets.own_rows import add
+    from okbench.datasets.user.user_rows import add
 
     found = add(path, name, target, task)
     for note in found.notes:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from okbench.base.errors import UsageError
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 from okbench.cli.report import RESULTS, SETTINGS
-from okbench.errors import UsageError
 
 EPILOG = """\b
   okbench plot lsokl/figure4
@@ -40,12 +40,12 @@ def plot(
     settings: Path | None,
 ) -> None:
     """Draw FIGURE from what was measured: SVG, PNG, and the plotted data as CSV. Runs nothing."""
-    from okbench.papers.tables import find
-    from okbench.reports.figures import stored_picture
-    from okbench.reports.figures_draw import images
-    from okbench.reports.figures_text import csv_of
-    from okbench.reports.files import write_whole
-    from okbench.trials.options import Options
+    from okbench.papers.table_catalogue import find
+    from okbench.reports.figures.draw import images
+    from okbench.reports.figures.figure_data import stored_picture
+    from okbench.reports.figures.text import csv_of
+    from okbench.reports.results_paths import write_whole
+    from okbench.trials.plan.options import Options
 
     found = find(figure, tuned=settings)
     if found.figure is None:

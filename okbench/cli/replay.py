@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
-from okbench.errors import OkbenchError, UsageError
 
 PATH = click.Path(path_type=Path, dir_okay=False)
 
@@ -24,7 +24,7 @@ def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) ->
     A record that says what to expect is held to it; exit code 1 says that one came out otherwise.
     """
     if conformance:
-        from okbench.shipped import shipped
+        from okbench.base.shipped import shipped
 
         records += tuple(sorted(shipped("configs/conformance").glob("*.json")))
     if not records:
@@ -40,9 +40,9 @@ def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) ->
 def _is_as_expected(path: Path, scores: Path | None) -> bool:
     import json
 
-    from okbench.trials.record import read_record
-    from okbench.trials.replay import replay
-    from okbench.trials.replay_check import partings
+    from okbench.trials.replay.differences import partings
+    from okbench.trials.replay.record import read_record
+    from okbench.trials.replay.replaying import replay
 
     with redirect_stdout(sys.stderr):  # what a stranger's learner prints
         record = read_record(path)
@@ -83,9 +83,9 @@ def record(
     Rows, order and draws go into a .npz file beside the record.
     """
     from okbench import datasets as rows
-    from okbench.papers.tables import find
-    from okbench.trials import recording
-    from okbench.trials.store import Store
+    from okbench.papers.table_catalogue import find
+    from okbench.trials.replay import recording
+    from okbench.trials.store.files import Store
 
     found = find(table)
     with redirect_stdout(sys.stderr):  # what a stranger's learner prints

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from okbench.base.errors import UsageError
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
-from okbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from okbench.papers.nouns import Table
-    from okbench.trials.options import Options
+    from okbench.papers.table_types import Table
+    from okbench.trials.plan.options import Options
 
 FORMATS = ("terminal", "md", "csv", "json", "latex")
 RESULTS = click.option(
@@ -67,9 +67,9 @@ def report(
     form: str,
 ) -> None:
     """Print TABLE from what was measured, beside what the paper prints. Runs nothing."""
-    from okbench.papers.tables import find
-    from okbench.trials.options import Options
-    from okbench.trials.store import Store
+    from okbench.papers.table_catalogue import find
+    from okbench.trials.plan.options import Options
+    from okbench.trials.store.files import Store
 
     if (explain and curve) or ((explain or curve) and form != "terminal"):
         raise UsageError("--explain and --curve are text, each alone: no --format goes with them")
@@ -79,8 +79,8 @@ def report(
         raise UsageError(f"nothing is measured yet: no {path}  (okbench run {table})")
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
     if explain:
-        from okbench.reports.explain import explain as explained
-        from okbench.reports.render import written
+        from okbench.reports.tables.explain import explain as explained
+        from okbench.reports.tables.render import written
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
         text = explained(found, *explain, results, options, named)
@@ -89,7 +89,7 @@ def report(
     if curve:
         import shutil
 
-        from okbench.reports.curve_text import stored_curves
+        from okbench.reports.figures.curve_text import stored_curves
 
         width = shutil.get_terminal_size().columns
         click.echo(stored_curves(found, results, options, width, sys.stdout.encoding), nl=False)

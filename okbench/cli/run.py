@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from okbench.base.errors import DataError, OkbenchError, UsageError
+from okbench.base.quantities import spoken_time
 from okbench.cli.choices import COUNTS, DATASETS, ENDINGS, LEARNERS, SIZE, TABLE, TIME
 from okbench.cli.own import READING_NAMES, own_file, reading_options
 from okbench.cli.report import FORMAT, RESULTS, SETTINGS, print_table
-from okbench.errors import DataError, OkbenchError, UsageError
-from okbench.papers.quantities import spoken_time
 
 if TYPE_CHECKING:
-    from okbench.papers.nouns import Table
-    from okbench.trials.estimate import Missing, Overlong, Summary
-    from okbench.trials.options import Options
-    from okbench.trials.plan import Load
-    from okbench.trials.run import Tally
+    from okbench.papers.table_types import Table
+    from okbench.trials.plan.options import Options
+    from okbench.trials.plan.planning import Load
+    from okbench.trials.run.estimate import Missing, Overlong, Summary
+    from okbench.trials.run.run_table import Tally
 
 EPILOG = """\b
   okbench run demo
@@ -77,10 +77,10 @@ def run(
     Each outcome is stored as its trial ends, so a run that is cut short goes on where it stopped.
     With --data every learner runs on rows of your own.
     """
-    from okbench.trials.estimate import dry_run as tell_plan
-    from okbench.trials.registered import registered
-    from okbench.trials.run import run
-    from okbench.trials.store import Store
+    from okbench.trials.plan.available import registered
+    from okbench.trials.run.estimate import dry_run as tell_plan
+    from okbench.trials.run.run_table import run
+    from okbench.trials.store.files import Store
 
     reading = {name: asked.pop(name) for name in READING_NAMES}
     with redirect_stdout(sys.stderr):  # what learners print as they are imported
@@ -109,7 +109,7 @@ def _source(
 ) -> tuple[Table, Load, Missing]:
     """A table and its rows: a paper's, or a person's own."""
     from okbench import datasets
-    from okbench.papers.tables import find
+    from okbench.papers.table_catalogue import find
 
     if (table is None) == (data is None):
         raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
@@ -140,7 +140,7 @@ def _options(
     import math
     import os
 
-    from okbench.trials.options import Options
+    from okbench.trials.plan.options import Options
 
     return Options(
         jobs=(os.cpu_count() or 1) if jobs is None else jobs,
@@ -154,8 +154,8 @@ def _options(
 def _fetch(table: Table, options: Options) -> None:
     """Fetch what the run needs and is not here; what fails is told by the run itself."""
     from okbench import datasets
-    from okbench.datasets.fetch import fetch
-    from okbench.trials.plan import chosen_cells
+    from okbench.datasets.fetch.fetching import fetch
+    from okbench.trials.plan.planning import chosen_cells
 
     rows = dict.fromkeys(row for row, _ in chosen_cells(table, options))
     absent = [row.name for row in rows if datasets.missing(row.name, row.variant)]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from okbench.base.errors import UsageError
 from okbench.cli.choices import SOURCES
 from okbench.cli.report import RESULTS
-from okbench.errors import UsageError
 
 
 @click.command()
@@ -19,13 +19,13 @@ from okbench.errors import UsageError
 def show(name: str, variant: str, results: Path, form: str) -> None:
     """Show a dataset (rows, ranges, provenance, who uses it) or the trial whose id begins so."""
     from okbench.cli.show_dataset import show_dataset
-    from okbench.datasets.registry import spec
+    from okbench.datasets.catalogue.dataset_catalogue import spec
 
     try:
         spec(name)
     except UsageError as no_dataset:
-        from okbench.reports.explain import describe_trial
-        from okbench.reports.files import BASELINES
+        from okbench.reports.results_paths import BASELINES
+        from okbench.reports.tables.explain import describe_trial
 
         told = describe_trial(name, list(dict.fromkeys([results, BASELINES])))
         if told is None:

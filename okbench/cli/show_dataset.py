@@ -25,7 +25,7 @@ def show_dataset(name: str, variant: str, form: str) -> None:
 
 
 def _tables_with(name: str) -> Iterator[str]:
-    from okbench.papers.tables import names
+    from okbench.papers.table_catalogue import names
 
     return (card.name for card in names() if name in card.datasets)
 

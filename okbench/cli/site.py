@@ -28,7 +28,7 @@ EPILOG = """\b
 )
 def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
     """Write what was measured as pages that need no network. Runs nothing."""
-    from okbench.papers.tables import find
+    from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 
     written = build(results, to, [find(name) for name in tables])

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from okbench.base.errors import DataError, OkbenchError, UsageError
 from okbench.cli.choices import DATASETS, ENDINGS, LEARNERS, TABLE, TIME
 from okbench.cli.report import RESULTS
-from okbench.errors import DataError, OkbenchError, UsageError
 
 if TYPE_CHECKING:
-    from okbench.papers.nouns import Search
-    from okbench.trials.options import Options
-    from okbench.trials.tune import Choice, Try, Tuning
+    from okbench.papers.table_types import Search
+    from okbench.trials.plan.options import Options
+    from okbench.trials.search.tuning import Choice, Try, Tuning
 
 EPILOG = """\b
   okbench tune table5 --datasets a9a,w7a
@@ -57,11 +57,11 @@ def tune(
     """
     from okbench import datasets
     from okbench.cli.run import progress
-    from okbench.papers.tables import find
-    from okbench.trials import tuned_file
-    from okbench.trials.environment import here
-    from okbench.trials.store import Store
-    from okbench.trials.tune import tune as search_through
+    from okbench.papers.table_catalogue import find
+    from okbench.trials.run.environment import here
+    from okbench.trials.search import tuned_file
+    from okbench.trials.search.tuning import tune as search_through
+    from okbench.trials.store.files import Store
 
     found = find(table)
     if found.search is None:
@@ -102,7 +102,7 @@ def _options(
 ) -> Options:
     import os
 
-    from okbench.trials.options import Options
+    from okbench.trials.plan.options import Options
 
     jobs = (os.cpu_count() or 1) if jobs is None else jobs
     endings: Any = frozenset(retry or ())
@@ -124,7 +124,7 @@ def _search(search: Search, subset: float | None, trials: int | None) -> Search:
 
 def _told(choice: Choice) -> str:
     """One line: what was chosen, and what it came to beside what else was tried."""
-    from okbench.trials.tune import spoken
+    from okbench.trials.search.tuning import spoken
 
     edge = f" (edge of the range: {', '.join(choice.at_edge)})" if choice.at_edge else ""
     names = [name for round_ in choice.rounds for name in round_.names]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from okbench.datasets.nouns import Dataset
+    from okbench.datasets.dataset_types import Dataset
 
 __all__ = ["load", "missing"]
 
 
 def load(name: str, variant: str = "") -> Dataset:
     """The prepared rows of a dataset, read once per process and shared by its threads."""
-    from okbench.datasets.loading import load
+    from okbench.datasets.prepare.loading import load
 
     return load(name, variant)
 
 
 def missing(name: str, variant: str = "") -> str | None:
     """What is not here yet and the command that gets it; None when `load` would succeed."""
-    from okbench.datasets.loading import missing
+    from okbench.datasets.prepare.loading import missing
 
     return missing(name, variant)

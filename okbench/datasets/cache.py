@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from okbench.datasets.specs import DatasetSpec, FileSpec
-from okbench.errors import StoreError, UsageError
+from okbench.base.errors import StoreError, UsageError
+from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
 
 PACKED = ("", ".bz2", ".gz", ".xz", ".Z")
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from okbench.datasets.cache import path_of, record_of
-from okbench.datasets.joined import Joined, Part
-from okbench.datasets.loading import kept_rows, load
-from okbench.datasets.nouns import Dataset
-from okbench.datasets.prepare import Ranges
-from okbench.datasets.registry import spec
-from okbench.datasets.registry import variant as variant_of
-from okbench.datasets.specs import DatasetSpec, FileSpec, VariantSpec
+from okbench.datasets.catalogue.dataset_catalogue import spec
+from okbench.datasets.catalogue.dataset_catalogue import variant as variant_of
+from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, VariantSpec
+from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare.loading import kept_rows, load
+from okbench.datasets.prepare.preparation import Ranges
+from okbench.datasets.readers.multi_file_rows import Joined, Part
 
 
 def describe(name: str, variant: str = "") -> dict[str, Any]:

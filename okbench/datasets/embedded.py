@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import UsageError, did_you_mean
+from okbench.datasets.dataset_types import Dataset, Task
 from okbench.datasets.fingerprint import fingerprint
-from okbench.datasets.nouns import Dataset, Task
-from okbench.errors import UsageError, did_you_mean
 
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, NDArray[Any]]

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from okbench.base.errors import FetchError
 from okbench.datasets import unpack_z
-from okbench.errors import FetchError
 
 SUFFIXES = {b"BZh": ".bz2", b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", unpack_z.MAGIC: ".Z"}
 DAMAGED = (

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from okbench.errors import DataError, UsageError, did_you_mean
+from okbench.base.errors import DataError, UsageError, did_you_mean
 from okbench.learners.contract import (
     Diverged,
     Draws,

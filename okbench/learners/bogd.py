@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.budgeted import Budgeted
-from okbench.learners.compiled.budget import REMOVE_AT_RANDOM, REMOVE_OLDEST, Rule
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED, RESIDUAL
+from okbench.learners.compiled.rules.budget import REMOVE_AT_RANDOM, REMOVE_OLDEST, Rule
 from okbench.learners.contract import Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number

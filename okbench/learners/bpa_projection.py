@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from okbench.learners.compiled.absorbing import (
+from okbench.learners.budget_base import Slotted
+from okbench.learners.compiled.lanes import Entries, aligned, padded
+from okbench.learners.compiled.rules.bpa_projection import (
     Absorbing,
     Neighbours,
     walk_neighbouring,
     walk_projecting,
 )
-from okbench.learners.compiled.lanes import Entries, aligned, padded
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
-from okbench.learners.slotted import Slotted
 
 
 class BudgetedPassiveAggressive(Slotted):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.aggressive import Aggression, walk
+from okbench.learners.budget_base import Slotted
 from okbench.learners.compiled.lanes import Entries, aligned, padded
+from okbench.learners.compiled.rules.bpas import Aggression, walk
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
-from okbench.learners.slotted import Slotted
 
 
 @learner("BPA-S", paper="lsokl", version=1, tasks=("binary", "multiclass"))

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from okbench.learners.compiled.bsgd import Room, Rule, learn_rows
 from okbench.learners.compiled.lanes import Entries, aligned
-from okbench.learners.compiled.merging import TILE_SIZE, placed
+from okbench.learners.compiled.rules.bsgd import Room, Rule, learn_rows
+from okbench.learners.compiled.rules.merging import TILE_SIZE, placed
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.pegasos import Pegasos
 from okbench.learners.registry import learner

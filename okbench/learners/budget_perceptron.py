@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from okbench.learners.budget_base import Slotted
 from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.margins import Keeping, walk
+from okbench.learners.compiled.rules.budget_perceptron import Keeping, walk
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
-from okbench.learners.slotted import Slotted
 
 
 @learner("BudgetPerceptron", paper="lsokl", version=1, tasks=("binary", "multiclass"))

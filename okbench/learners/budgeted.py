@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from okbench.learners.compiled.budget import REMOVE_AT_RANDOM, Rule, walk
+from okbench.learners.budget_base import Slotted
 from okbench.learners.compiled.lanes import Entries
+from okbench.learners.compiled.rules.budget import REMOVE_AT_RANDOM, Rule, walk
 from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.slotted import Slotted
 
 
 class Budgeted(Slotted):

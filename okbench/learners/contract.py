@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from okbench.errors import DataError, OkbenchError, UsageError
+from okbench.base.errors import DataError, OkbenchError, UsageError
 
 Task = Literal["binary", "multiclass", "regression"]
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.dualsgd import Features, Rule, learn_rows, score_rows
 from okbench.learners.compiled.lanes import Entries, aligned, padded
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED
+from okbench.learners.compiled.rules.dualsgd import Features, Rule, learn_rows, score_rows
 from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.named_losses import check_loss, chosen_loss
+from okbench.learners.loss_choice import check_loss, chosen_loss
 from okbench.learners.pegasos import Pegasos
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_whole

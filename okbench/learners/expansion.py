@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned
-from okbench.learners.compiled.unbounded import BLOCK, Expanding, Motion, ask, learn
+from okbench.learners.compiled.rules.expansion import BLOCK, Expanding, Motion, ask, learn
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from okbench.learners.contract import Draws, FloatArray, Problem, Rows
-from okbench.learners.gaps import fourier_gaps
+from okbench.learners.kernel_gaps import fourier_gaps
 from okbench.learners.linear import LinearOnMap
 from okbench.learners.maps import FourierMap
 from okbench.learners.registry import learner

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from okbench.learners.budgeted import Budgeted
-from okbench.learners.compiled.budget import SHRINK_AND_REMOVE_OLDEST, Rule
 from okbench.learners.compiled.losses import NOT_POSITIVE
+from okbench.learners.compiled.rules.budget import SHRINK_AND_REMOVE_OLDEST, Rule
 from okbench.learners.contract import Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice

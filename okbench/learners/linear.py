@@ -10,8 +10,8 @@ import numpy as np
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.linear import learn_rows, score_rows
 from okbench.learners.compiled.losses import HINGE, RESIDUAL
+from okbench.learners.compiled.rules.linear import learn_rows, score_rows
 from okbench.learners.contract import Draws, FloatArray, Problem, Task
 from okbench.learners.maps import FeatureMap
 from okbench.learners.rows import Block

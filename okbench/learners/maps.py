@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows
-from okbench.learners.compiled.linear import AS_THEY_ARE, COSINES_THEN_SINES, project_sparse
+from okbench.learners.compiled.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES, project_sparse
 from okbench.learners.contract import FloatArray
 from okbench.learners.rows import Block
 

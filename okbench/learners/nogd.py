@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.budgeted import Budgeted
-from okbench.learners.compiled.budget import STOP
 from okbench.learners.compiled.losses import HINGE, RESIDUAL, step
+from okbench.learners.compiled.rules.budget import STOP
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.linear import learn_on, score_on
 from okbench.learners.maps import NystroemMap

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import Entries, aligned
-from okbench.learners.compiled.pegasos import Vectors, score_rows
+from okbench.learners.compiled.rules.pegasos import Vectors, score_rows
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import BLOCK, arrays_in
 from okbench.learners.rows import Block

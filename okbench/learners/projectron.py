@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from okbench.learners.budget_base import Slotted
 from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.projection import Projecting, walk
+from okbench.learners.compiled.rules.projectron import Projecting, walk
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
-from okbench.learners.slotted import Slotted
 
 
 @learner("Projectron", paper="lsokl", version=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from okbench.learners.budgeted import Budgeted
-from okbench.learners.compiled.budget import REMOVE_AT_RANDOM
+from okbench.learners.compiled.rules.budget import REMOVE_AT_RANDOM
 from okbench.learners.registry import learner
 
 

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from okbench.errors import UsageError, did_you_mean
+from okbench.base.errors import UsageError, did_you_mean
 
 Class = TypeVar("Class", bound=type)
 ENTRY_POINTS = "okbench.learners"

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.errors import DataError
+from okbench.base.errors import DataError
 from okbench.learners.contract import FloatArray, Rows, as_numbers
 
 

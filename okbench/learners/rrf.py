@@ -8,12 +8,12 @@ import numpy as np
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rrf import Model, Rates, walk
+from okbench.learners.compiled.rules.rrf import Model, Rates, walk
 from okbench.learners.contract import FloatArray, Problem, Rows
-from okbench.learners.gaps import fourier_gaps
 from okbench.learners.kernel import BLOCK
+from okbench.learners.kernel_gaps import fourier_gaps
+from okbench.learners.loss_choice import check_loss, chosen_loss
 from okbench.learners.maps import FourierMap
-from okbench.learners.named_losses import check_loss, chosen_loss
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.errors import UsageError, did_you_mean
+from okbench.base.errors import UsageError, did_you_mean
 
 
 def check_number(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from okbench.learners.budget_base import Slotted
 from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.machine import Machine
-from okbench.learners.compiled.twins import CRAMPED, Twinning, walk
+from okbench.learners.compiled.rules.tvm import CRAMPED, Twinning, walk
+from okbench.learners.compiled.rules.tvm_machine import Machine
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice, check_number
-from okbench.learners.slotted import Slotted
 
 
 @learner("TVM", paper="lsokl", version=1, tasks=("binary",))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from okbench.papers.nouns import PrintedCell
-from okbench.papers.yamlfile import Node
+from okbench.base.config_nodes import Node
+from okbench.papers.table_types import PrintedCell
 
 _NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _METRIC = re.compile(rf"({_NUMBER})\s*%?\s*(?:±\s*({_NUMBER})\s*%?)?")

@@ -27,13 +27,13 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from okbench.errors import did_you_mean
+from okbench.base.config_nodes import Node, read_yaml
+from okbench.base.errors import did_you_mean
 from okbench.papers.expressions import is_expression
-from okbench.papers.nouns import Range, Search, Setting
-from okbench.papers.parts import CellKey, table_beside
 from okbench.papers.settings import SOURCES, Layer, read_layer, read_source
 from okbench.papers.sweeps import read_values
-from okbench.papers.yamlfile import Node, read_yaml
+from okbench.papers.table_parts import CellKey, table_beside
+from okbench.papers.table_types import Range, Search, Setting
 
 ReadCells = Callable[[Node | None], list[tuple[CellKey, Node]]]
 

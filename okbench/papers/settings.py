@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast, get_args
 
-from okbench.errors import ConfigError, did_you_mean
+from okbench.base.config_nodes import Node
+from okbench.base.errors import ConfigError, did_you_mean
 from okbench.papers.expressions import evaluate, is_expression, names_in
-from okbench.papers.nouns import Setting, Source
-from okbench.papers.yamlfile import Node
+from okbench.papers.table_types import Setting, Source
 
 Layer = Mapping[str, Setting]
 SOURCES = get_args(Source)

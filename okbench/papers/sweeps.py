@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from okbench.papers.nouns import LearnerColumn, Point, Setting, Sweep
+from okbench.base.config_nodes import Node
 from okbench.papers.settings import SOURCES, Layer, read_source
-from okbench.papers.yamlfile import Node
+from okbench.papers.table_types import LearnerColumn, Point, Setting, Sweep
 
 Read = TypeVar("Read")
 

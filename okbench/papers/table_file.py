@@ -64,18 +64,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from okbench.errors import ConfigError
-from okbench.papers.nouns import (
-    Card,
-    DatasetRow,
-    Kind,
-    LearnerColumn,
-    Setting,
-    Stated,
-    Table,
-)
-from okbench.papers.orders import read_stated
-from okbench.papers.parts import (
+from okbench.base.config_nodes import Node, read_yaml
+from okbench.base.errors import ConfigError
+from okbench.papers.printed import printed_cell
+from okbench.papers.search import read_search, read_tuned, tuned_beside
+from okbench.papers.settings import Layer, read_layer, resolve
+from okbench.papers.stated_growth import read_stated
+from okbench.papers.sweeps import columns_of, read_sweeps
+from okbench.papers.table_parts import (
     CellKey,
     Keys,
     read_dataset,
@@ -85,11 +81,15 @@ from okbench.papers.parts import (
     table_beside,
     text_of,
 )
-from okbench.papers.printed import printed_cell
-from okbench.papers.search import read_search, read_tuned, tuned_beside
-from okbench.papers.settings import Layer, read_layer, resolve
-from okbench.papers.sweeps import columns_of, read_sweeps
-from okbench.papers.yamlfile import Node, read_yaml
+from okbench.papers.table_types import (
+    Card,
+    DatasetRow,
+    Kind,
+    LearnerColumn,
+    Setting,
+    Stated,
+    Table,
+)
 
 _NAMED = {"title", "paper", "short", "kind", "draw"}
 _REQUIRED = ("title", "protocol", "datasets", "learners")

@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
-from okbench.papers.nouns import Metric
+from okbench.papers.table_types import Metric
 
 if TYPE_CHECKING:
-    from okbench.reports.cells import Cell
+    from okbench.reports.tables.cells import Cell
 
 PERCENT = ("mistake_rate", "accuracy", "exceedance")
 METRIC_WORDS = {

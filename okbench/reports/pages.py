@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from okbench.papers.nouns import Table
-from okbench.reports import complexity_text, figures_text
-from okbench.reports.complexity import stored_complexity
-from okbench.reports.figures import stored_picture
-from okbench.reports.render import check_format, render, render_sheets, written
-from okbench.reports.sheets import Sheet
-from okbench.reports.stored import stored
-from okbench.trials.options import Options
+from okbench.papers.table_types import Table
+from okbench.reports.figures import text
+from okbench.reports.figures.figure_data import stored_picture
+from okbench.reports.load import stored
+from okbench.reports.tables import complexity_text
+from okbench.reports.tables.complexity import stored_complexity
+from okbench.reports.tables.layout import Sheet
+from okbench.reports.tables.render import check_format, render, render_sheets, written
+from okbench.trials.plan.options import Options
 
 Data = Mapping[str, Callable[[], str]]
 
@@ -31,10 +32,10 @@ def stored_text(
     if table.figure:
         picture = stored_picture(table, results, options)
         data = {
-            "csv": lambda: figures_text.csv_of(picture),
-            "json": lambda: figures_text.json_of(picture),
+            "csv": lambda: text.csv_of(picture),
+            "json": lambda: text.json_of(picture),
         }
-        pages = figures_text.sheets_of(picture, table.protocol.metric)
+        pages = text.sheets_of(picture, table.protocol.metric)
         return _written(pages, data, form, encoding)
     return render(stored(table, results, options), form, encoding)
 

@@ -129,7 +129,7 @@ def test_packages_that_are_broken_or_do_another_task_stop_nobody(
     announced = [Entry("Broken", "not_there:Broken"), Entry("Regresses", "theirs:Regresses")]
     ours = {"RBP": catalogue()["RBP"]}
     all_of_them = {**ours, **{entry.name: entry for entry in announced}}
-    monkeypatch.setattr("okbench.trials.own.catalogue", lambda: all_of_them)
+    monkeypatch.setattr("okbench.trials.plan.user_table.catalogue", lambda: all_of_them)
     words = ("--target", "y", "--trials", "1", "--jobs", "1", "--format", "csv")
     said = okbench("run", "--data", rows.name, *words)
     assert said.code == 0, said.err

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from okbench.datasets import fetch
+from okbench.datasets.fetch import fetching
 from tests.datasets.server import LyingServer, Page
 
 ROWS = b"".join(b"%d 1:%d 2:0.5\n" % (1 - 2 * (row % 2), row) for row in range(4000))
-QUICK = fetch.Patience(connect=2.0, silence=0.3, tries=3, pause=0.01)
+QUICK = fetching.Patience(connect=2.0, silence=0.3, tries=3, pause=0.01)
 
 
 def sha256(content: bytes) -> str:
@@ -44,13 +44,13 @@ class World:
         self.data.mkdir(exist_ok=True)
         (self.data / "user-datasets.yaml").write_text(text, encoding="utf-8")
 
-    def fetch(self, **options: Any) -> fetch.FetchResult:
+    def fetch(self, **options: Any) -> fetching.FetchResult:
         """Fetch 'rows'; the result of its only file."""
         (result,) = self.fetch_all(**options)
         return result
 
-    def fetch_all(self, **options: Any) -> list[fetch.FetchResult]:
-        return fetch.fetch(["rows"], **{"patience": QUICK, **options})
+    def fetch_all(self, **options: Any) -> list[fetching.FetchResult]:
+        return fetching.fetch(["rows"], **{"patience": QUICK, **options})
 
     @property
     def held(self) -> list[str]:

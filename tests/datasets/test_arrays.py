@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.datasets import arrays, load, missing, registry
-from okbench.datasets.arrays import Writer
+from okbench.base.errors import DataError, StoreError
+from okbench.datasets import load, missing
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.describe import describe
-from okbench.datasets.loading import load_afresh
-from okbench.datasets.nouns import Dataset
-from okbench.errors import DataError, StoreError
+from okbench.datasets.prepare import prepared_files
+from okbench.datasets.prepare.loading import load_afresh
+from okbench.datasets.prepare.prepared_files import Writer
 
 ENTRY = """datasets:
   mine:
@@ -34,12 +36,12 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").mkdir()
     path = tmp_path / "rows"
     path.write_text(ROWS, encoding="utf-8")
-    registry.user_datasets().write_text(ENTRY.format(path=path), encoding="utf-8")
+    dataset_catalogue.user_datasets().write_text(ENTRY.format(path=path), encoding="utf-8")
     return path
 
 
 def afresh() -> Dataset:
-    return load_afresh(registry.spec("mine"))
+    return load_afresh(dataset_catalogue.spec("mine"))
 
 
 def made_folders(rows: Path) -> list[Path]:
@@ -54,7 +56,7 @@ def test_rows_are_prepared_once_then_mapped(rows: Path, monkeypatch: pytest.Monk
     first = afresh()
     assert dense(first.X).tolist() == [[1, 1, 0], [0.5, 0, 0], [0, 0, 1], [0, 0.25, 0]]
     assert first.classes == (-1, 1)
-    monkeypatch.setattr("okbench.datasets.loading._make", None)
+    monkeypatch.setattr("okbench.datasets.prepare.loading._make", None)
     again = afresh()
     assert again.fingerprint == first.fingerprint
     assert dense(again.X).tolist() == dense(first.X).tolist()
@@ -79,7 +81,7 @@ def test_sparse_rows_are_kept_as_sparse_rows(rows: Path) -> None:
 
 def test_a_changed_file_or_variant_is_prepared_anew(rows: Path) -> None:
     first = afresh()
-    assert load_afresh(registry.spec("mine"), "plain").fingerprint != first.fingerprint
+    assert load_afresh(dataset_catalogue.spec("mine"), "plain").fingerprint != first.fingerprint
     rows.write_text(ROWS.replace("3:5", "3:5 1:1"), encoding="utf-8")
     assert afresh().fingerprint != first.fingerprint
     assert len(made_folders(rows)) == 3
@@ -115,7 +117,7 @@ def test_a_failure_half_way_leaves_nothing(rows: Path, monkeypatch: pytest.Monke
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(arrays, "write_features", full)
+    monkeypatch.setattr(prepared_files, "write_features", full)
     with pytest.raises(StoreError, match="No space left on device"):
         afresh()
     assert made_folders(rows) == []

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from okbench.base.errors import UsageError
 from okbench.datasets import load, missing
 from okbench.datasets.embedded import BLOCK, STREAMS, load_embedded, names, stream_rows
-from okbench.errors import UsageError
 
 
 @pytest.mark.parametrize("name", names())

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from okbench.datasets import download, fetch_obtain
-from okbench.datasets.fetch import Progress
+from okbench.datasets.fetch import download, obtain
+from okbench.datasets.fetch.fetching import Progress
 from tests.datasets.fetch_world import ROWS, World, sha256
 
 RIGHT = sha256(ROWS)
@@ -303,7 +303,7 @@ def test_two_threads_fetching_one_set_both_succeed(world: World) -> None:
 def test_two_processes_fetching_one_set_both_succeed(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS, "cut:100", "honest")
-    command = "from okbench.datasets.fetch import fetch; print(fetch(['rows'])[0].state)"
+    command = "from okbench.datasets.fetch.fetching import fetch; print(fetch(['rows'])[0].state)"
     processes = [
         subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -316,7 +316,7 @@ def test_two_processes_fetching_one_set_both_succeed(world: World) -> None:
 def test_a_killed_process_leaves_nothing_that_counts_as_a_file(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     page = world.serve(ROWS, "stall:5000")
-    command = "from okbench.datasets.fetch import fetch; fetch(['rows'])"
+    command = "from okbench.datasets.fetch.fetching import fetch; fetch(['rows'])"
     process = subprocess.Popen([sys.executable, "-c", command])
     part = world.data / "rows" / ".okbench" / "rows.txt.part"
     end = time.monotonic() + 30
@@ -332,7 +332,7 @@ def test_a_killed_process_leaves_nothing_that_counts_as_a_file(world: World) -> 
 def test_ctrl_c_on_the_command_ends_it_though_the_server_is_silent(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS, "stall:5000")
-    command = "from okbench.datasets.fetch import fetch; fetch(['rows'])"
+    command = "from okbench.datasets.fetch.fetching import fetch; fetch(['rows'])"
     process = subprocess.Popen([sys.executable, "-c", command], stderr=subprocess.PIPE, text=True)
     part = world.data / "rows" / ".okbench" / "rows.txt.part"
     end = time.monotonic() + 30
@@ -346,7 +346,7 @@ def test_ctrl_c_on_the_command_ends_it_though_the_server_is_silent(world: World)
 
 
 def test_a_large_file_is_copied_in_pieces(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_obtain, "_COPY_BYTES", 1000)
+    monkeypatch.setattr(obtain, "_COPY_BYTES", 1000)
     world.describe(content_sha256=RIGHT)
     mirror = world.data.parent / "mirror" / "rows"
     mirror.mkdir(parents=True)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from okbench.datasets.fetch import Progress
+from okbench.datasets.fetch.fetching import Progress
 from tests.datasets.fetch_world import ROWS, World, sha256
 
 RIGHT = sha256(ROWS)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from okbench.datasets import registry
+from okbench.base.errors import FetchError, UsageError
 from okbench.datasets.cache import path_of, record_of, status
-from okbench.datasets.fetch import by_hand_steps, fetch, verify
-from okbench.errors import FetchError, UsageError
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.fetch.fetching import by_hand_steps, fetch, verify
 from tests.datasets.fetch_world import ROWS, World, sha256
 from tests.shared import SHARED
 
@@ -144,7 +144,7 @@ def test_a_file_put_in_place_by_hand_is_checked_and_taken(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     (world.data / "rows").mkdir()
     (world.data / "rows" / "rows.txt").write_bytes(ROWS)
-    file = registry.spec("rows").files["all"]
+    file = dataset_catalogue.spec("rows").files["all"]
     assert path_of(file) is None
     assert world.fetch().state == "here"
     assert path_of(file) is not None
@@ -256,7 +256,7 @@ def test_verify_needs_no_writable_folder(world: World, monkeypatch: pytest.Monke
 def test_status_tells_what_is_here_and_since_when(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS)
-    entry = registry.spec("rows")
+    entry = dataset_catalogue.spec("rows")
     assert not status(entry).complete
     world.fetch()
     held, record = status(entry), record_of(entry.files["all"])
@@ -270,13 +270,13 @@ def test_a_file_that_shrank_counts_as_gone(world: World) -> None:
     result = world.fetch()
     assert result.path is not None
     result.path.write_bytes(ROWS[:10])
-    assert path_of(registry.spec("rows").files["all"]) is None
+    assert path_of(dataset_catalogue.spec("rows").files["all"]) is None
     assert world.fetch().state == "fetched"
 
 
 @pytest.mark.shared("the mirror's 25 sets")
 def test_every_set_of_the_shared_mirror_is_fetched_and_checked(world: World) -> None:
-    results = fetch(registry.names(), mirror=SHARED / "data")
+    results = fetch(dataset_catalogue.names(), mirror=SHARED / "data")
     held = {path.name for path in (SHARED / "data").rglob("*") if path.is_file()}
     taken = {result.path.name for result in results if result.path}
     unused = {"README.md", "manifest.yaml", "sources.yaml"} | {

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.datasets import load, registry
-from okbench.datasets.own_rows import OwnRows, add, read
-from okbench.errors import DataError, StoreError, UsageError
+from okbench.base.errors import DataError, StoreError, UsageError
+from okbench.datasets import load
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.user.user_rows import OwnRows, add, read
 
 
 @pytest.fixture(autouse=True)
@@ -267,7 +268,7 @@ def test_an_added_set_is_loaded_by_its_name(tmp_path: Path) -> None:
     add(written(tmp_path, "1 0:2\n-1 3:1\n", "zero.libsvm"), "zero")
     assert load("zero").n_features == 4
     assert load("My rows").n_features == 3
-    assert {"My rows", "zero"} <= set(registry.names())
+    assert {"My rows", "zero"} <= set(dataset_catalogue.names())
 
 
 def test_a_name_already_taken_is_refused(tmp_path: Path) -> None:
@@ -286,10 +287,10 @@ def test_a_name_already_taken_is_refused(tmp_path: Path) -> None:
 def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n1,0\n2,1\n")
     add(path, "one")
-    text = registry.user_datasets().read_text(encoding="utf-8")
-    registry.user_datasets().write_text("# mine\n" + text, encoding="utf-8")
+    text = dataset_catalogue.user_datasets().read_text(encoding="utf-8")
+    dataset_catalogue.user_datasets().write_text("# mine\n" + text, encoding="utf-8")
     add(path, "two")
-    after = registry.user_datasets().read_text(encoding="utf-8")
+    after = dataset_catalogue.user_datasets().read_text(encoding="utf-8")
     assert after.startswith("# mine\n" + text)
     assert load("two").n_rows == 2
 

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okbench.datasets.joined import Joined, Part, distinct
-from okbench.datasets.prepare import Prepared, Ranges, prepare, scaled_rows
-from okbench.datasets.specs import Split, VariantSpec
-from okbench.errors import DataError
+from okbench.base.errors import DataError
+from okbench.datasets.catalogue.specs import Split, VariantSpec
+from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare, scaled_rows
+from okbench.datasets.readers.multi_file_rows import Joined, Part, distinct
 
 X = np.array([[0.0, 10.0, 5.0], [1.0, 30.0, 5.0], [4.0, 20.0, 5.0], [2.0, 15.0, 5.0]])
 Y = np.array([-1.0, 1.0, 1.0, -1.0])

@@ -10,9 +10,9 @@ import scipy.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers.binary import read_cifar, read_idx, read_norb
 from okbench.datasets.readers.matlab import read_mat
-from okbench.errors import DataError
 
 PIXELS = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
 IDX = b"\0\0\x08\x03" + struct.pack(">3I", 2, 3, 4) + PIXELS.tobytes()

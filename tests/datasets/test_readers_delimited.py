@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers import chunks as chunking
 from okbench.datasets.readers.arff import read_arff
 from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
 from okbench.datasets.readers.table import Table
-from okbench.errors import DataError
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okbench.datasets.joined import Joined
+from okbench.base.errors import DataError
+from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, ReaderSpec
 from okbench.datasets.readers import files
 from okbench.datasets.readers.airlines import FEATURES, read_airlines
 from okbench.datasets.readers.files import read_parts
-from okbench.datasets.specs import DatasetSpec, FileSpec, ReaderSpec
-from okbench.errors import DataError
+from okbench.datasets.readers.multi_file_rows import Joined
 
 
 def entry(folder: Path, contents: dict[str, tuple[str | bytes, dict[str, Any]]]) -> DatasetSpec:

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers import chunks as chunking
 from okbench.datasets.readers.libsvm import LabelledRows, read_libsvm
-from okbench.errors import DataError
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

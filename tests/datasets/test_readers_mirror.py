@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 import yaml
 
-from okbench.datasets import loading, registry
-from okbench.datasets.loading import kept_rows, missing_files
-from okbench.datasets.nouns import Dataset
+from okbench.base.errors import DataError
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.catalogue.specs import FileSpec
+from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare import loading
+from okbench.datasets.prepare.loading import kept_rows, missing_files
 from okbench.datasets.readers.libsvm import read_libsvm
-from okbench.datasets.specs import FileSpec
-from okbench.errors import DataError
 from tests.shared import SHARED
 
 MIRROR = SHARED / "data"
@@ -71,20 +72,22 @@ def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> Non
 def variants() -> list[tuple[str, str]]:
     return [
         (name, variant)
-        for name in registry.names()
-        if name not in LARGE and not registry.spec(name).embedded
-        for variant in registry.spec(name).variants
+        for name in dataset_catalogue.names()
+        if name not in LARGE and not dataset_catalogue.spec(name).embedded
+        for variant in dataset_catalogue.spec(name).variants
     ]
 
 
 def loaded(name: str, variant: str) -> Dataset:
-    return kept_rows(registry.spec(name), registry.spec(name).variants[variant]).dataset
+    return kept_rows(
+        dataset_catalogue.spec(name), dataset_catalogue.spec(name).variants[variant]
+    ).dataset
 
 
 @pytest.mark.usefixtures("_mirror")
 @pytest.mark.parametrize(("name", "variant"), variants())
 def test_a_variant_has_the_rows_width_and_classes_it_promises(name: str, variant: str) -> None:
-    entry, chosen = registry.spec(name), registry.spec(name).variants[variant]
+    entry, chosen = dataset_catalogue.spec(name), dataset_catalogue.spec(name).variants[variant]
     if missing_files(entry, chosen):
         with pytest.raises(DataError, match="okbench fetch"):
             kept_rows(entry, chosen)

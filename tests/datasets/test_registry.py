@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from okbench.datasets import registry
-from okbench.datasets.entries import read_shelf
-from okbench.datasets.specs import FORMATS
-from okbench.errors import ConfigError, StoreError, UsageError
+from okbench.base.errors import ConfigError, StoreError, UsageError
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.catalogue.entries import read_shelf
+from okbench.datasets.catalogue.specs import FORMATS
 from tests.shared import SHARED
 
 needs_shared = pytest.mark.shared("datasets.yaml against the papers and the manifest")
@@ -39,7 +39,7 @@ def no_own_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path))
 
 
-def shelf(tmp_path: Path, entry: str) -> registry.DatasetSpec:
+def shelf(tmp_path: Path, entry: str) -> dataset_catalogue.DatasetSpec:
     """The spec of one entry, given as the YAML below its name."""
     path = tmp_path / "sets.yaml"
     indented = entry.replace("\n", "\n    ")
@@ -57,7 +57,7 @@ files:
 
 
 def test_the_42_sets_of_the_papers_and_the_embedded_ones_are_there() -> None:
-    assert set(registry.names()) == {*PAPER_SETS, *EMBEDDED}
+    assert set(dataset_catalogue.names()) == {*PAPER_SETS, *EMBEDDED}
     assert len(PAPER_SETS) == 42
 
 
@@ -66,38 +66,38 @@ def test_the_42_sets_of_the_papers_and_the_embedded_ones_are_there() -> None:
     [("codrna", "cod-rna"), ("COD-RNA", "cod-rna"), ("toms-hardware", "tom's hardware")],
 )
 def test_names_go_by_any_case_and_by_their_aliases(name: str, meant: str) -> None:
-    assert registry.spec(name).name == meant
+    assert dataset_catalogue.spec(name).name == meant
 
 
 def test_an_unknown_name_is_answered_with_the_closest() -> None:
     with pytest.raises(UsageError, match=r"no dataset 'cod-rnaa'\. Did you mean 'cod-rna'\?"):
-        registry.spec("cod-rnaa")
+        dataset_catalogue.spec("cod-rnaa")
 
 
 def test_an_unknown_variant_is_answered_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"no variant 'rff'. Did you mean 'rrf'\?"):
-        registry.variant(registry.spec("cod-rna"), "rff")
+        dataset_catalogue.variant(dataset_catalogue.spec("cod-rna"), "rff")
 
 
 def test_the_first_variant_is_the_default() -> None:
-    entry = registry.spec("cod-rna")
-    assert registry.variant(entry).rows == 271_617
-    assert registry.variant(entry, "rrf").rows == 331_152
-    assert registry.variant(entry, "bkm").rows == 59_535
+    entry = dataset_catalogue.spec("cod-rna")
+    assert dataset_catalogue.variant(entry).rows == 271_617
+    assert dataset_catalogue.variant(entry, "rrf").rows == 331_152
+    assert dataset_catalogue.variant(entry, "bkm").rows == 59_535
 
 
 @pytest.mark.parametrize("name", ["german", "spambase", "dna", "satimage", "housing", "mg"])
 def test_sets_of_the_authors_files_name_their_published_orders(name: str) -> None:
-    entry = registry.spec(name)
-    orders = registry.variant(entry).orders
+    entry = dataset_catalogue.spec(name)
+    orders = dataset_catalogue.variant(entry).orders
     assert orders is not None
     assert entry.files[orders.file].name == f"{name}.mat"
-    assert entry.files[orders.file] in entry.files_of(registry.variant(entry))
+    assert entry.files[orders.file] in entry.files_of(dataset_catalogue.variant(entry))
 
 
 @pytest.mark.parametrize("name", PAPER_SETS)
 def test_every_entry_of_a_paper_can_be_fetched_cited_and_expected(name: str) -> None:
-    entry = registry.spec(name)
+    entry = dataset_catalogue.spec(name)
     assert entry.cite
     assert entry.licence
     assert entry.page
@@ -112,8 +112,8 @@ def test_every_entry_of_a_paper_can_be_fetched_cited_and_expected(name: str) -> 
 
 
 def test_every_file_is_used_by_a_variant() -> None:
-    for name in registry.names():
-        entry = registry.spec(name)
+    for name in dataset_catalogue.names():
+        entry = dataset_catalogue.spec(name)
         used = {file.key for way in entry.variants.values() for file in entry.files_of(way)}
         assert used == set(entry.files), name
 
@@ -121,15 +121,15 @@ def test_every_file_is_used_by_a_variant() -> None:
 def test_no_two_files_share_a_place() -> None:
     places = [
         (file.folder, file.name)
-        for name in registry.names()
-        for file in registry.spec(name).files.values()
+        for name in dataset_catalogue.names()
+        for file in dataset_catalogue.spec(name).files.values()
     ]
     assert len(places) == len(set(places))
 
 
 def test_an_address_without_https_has_a_checksum_or_needs_a_person() -> None:
-    for name in registry.names():
-        entry = registry.spec(name)
+    for name in dataset_catalogue.names():
+        entry = dataset_catalogue.spec(name)
         for file in entry.files.values():
             for source in file.sources:
                 plain = urlsplit(source.url).scheme == "http"
@@ -141,8 +141,8 @@ def test_every_held_file_is_described_as_the_manifest_counts_it() -> None:
     manifest = yaml.safe_load((SHARED / "data" / "manifest.yaml").read_text(encoding="utf-8"))
     files = {
         (file.folder, file.name): file
-        for name in registry.names()
-        for file in registry.spec(name).files.values()
+        for name in dataset_catalogue.names()
+        for file in dataset_catalogue.spec(name).files.values()
     }
     for held in manifest["datasets"]:
         for about in held["files"]:
@@ -174,8 +174,8 @@ def test_every_hash_in_the_list_of_sources_is_one_of_ours_or_of_a_file_we_leave(
         for check in entry.get("member_checksums", ())
     }
     manifest = (SHARED / "data" / "manifest.yaml").read_text(encoding="utf-8")
-    for name in registry.names():
-        for file in registry.spec(name).files.values():
+    for name in dataset_catalogue.names():
+        for file in dataset_catalogue.spec(name).files.values():
             for source in file.sources:
                 for kind, value in (("sha256", source.sha256), ("md5", source.md5)):
                     assert not value or (kind, value) in published or value in manifest, value
@@ -192,9 +192,9 @@ def test_some_variant_has_the_rows_every_table_of_a_paper_prints(paper: str) -> 
     for table in yaml.safe_load(text)["dataset_tables"]:
         for printed in table["datasets"]:
             name = printed.get("canonical", printed["name"])
-            entry = registry.spec(name)
+            entry = dataset_catalogue.spec(name)
             if name in told:
-                assert "rows" in registry.variant(entry).note
+                assert "rows" in dataset_catalogue.variant(entry).note
                 continue
             train, rows = printed.get("train"), printed.get("instances")
             rows = rows or train + printed["test"]
@@ -212,7 +212,7 @@ def test_some_variant_has_the_rows_every_table_of_a_paper_prints(paper: str) -> 
 
 def test_an_entry_is_read_with_its_defaults(tmp_path: Path) -> None:
     entry = shelf(tmp_path, GOOD)
-    variant = registry.variant(entry)
+    variant = dataset_catalogue.variant(entry)
     assert (variant.name, variant.use, variant.rows, variant.classes) == (
         "all",
         ("train", "test"),
@@ -292,9 +292,9 @@ def test_a_persons_own_entries_follow_ours(tmp_path: Path) -> None:
         "{all: {name: mine.csv, path: /somewhere/mine.csv}}}\n",
         encoding="utf-8",
     )
-    assert registry.names()[-1] == "mine"
-    assert registry.spec("mine").own
-    assert registry.spec("mine").files["all"].path == "/somewhere/mine.csv"
+    assert dataset_catalogue.names()[-1] == "mine"
+    assert dataset_catalogue.spec("mine").own
+    assert dataset_catalogue.spec("mine").files["all"].path == "/somewhere/mine.csv"
 
 
 def test_a_persons_own_entry_may_not_take_one_of_our_names(tmp_path: Path) -> None:
@@ -302,22 +302,23 @@ def test_a_persons_own_entry_may_not_take_one_of_our_names(tmp_path: Path) -> No
     text = "datasets:\n  A9A: {task: binary, reader: csv, files: {all: {name: a, path: /a}}}\n"
     own.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="'A9A' is a dataset of okbench; rename yours"):
-        registry.names()
+        dataset_catalogue.names()
 
 
 def test_a_changed_file_of_own_entries_is_read_again(tmp_path: Path) -> None:
     own = tmp_path / "user-datasets.yaml"
     entry = "{task: binary, reader: csv, files: {all: {name: a, path: /a}}}"
     own.write_text(f"datasets:\n  first: {entry}\n", encoding="utf-8")
-    assert "first" in registry.names()
+    assert "first" in dataset_catalogue.names()
     own.write_text(f"datasets:\n  second: {entry}\n", encoding="utf-8")
     os.utime(own, ns=(1, 1))
-    assert "second" in registry.names()
+    assert "second" in dataset_catalogue.names()
 
 
 def test_listing_datasets_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from okbench.datasets import registry; registry.spec('a9a');"
+        "import sys; from okbench.datasets.catalogue import dataset_catalogue;"
+        "dataset_catalogue.spec('a9a');"
         "heavy = {'numpy', 'pandas', 'scipy', 'numba', 'requests', 'sklearn'} & set(sys.modules);"
         "print(sorted(heavy))"
     )
@@ -334,10 +335,10 @@ def test_a_data_folder_that_may_not_be_entered_is_told(
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path))
     monkeypatch.setattr(Path, "stat", closed)
     with pytest.raises(StoreError, match="OKBENCH_DATA"):
-        registry.names()
+        dataset_catalogue.names()
 
 
 def test_a_home_folder_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OKBENCH_DATA", "~nobody-of-that-name/x")
     with pytest.raises(UsageError, match=r"OKBENCH_DATA .*no such home folder"):
-        registry.names()
+        dataset_catalogue.names()

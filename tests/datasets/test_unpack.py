@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from okbench.base.errors import FetchError
 from okbench.datasets.unpack import limit, measure, open_unpacked, packing
 from okbench.datasets.unpack_z import CompressError, open_z
-from okbench.errors import FetchError
 from tests.shared import SHARED
 
 TEXT = b"".join(b"%d 1:%d\n" % (row % 2, row * row) for row in range(3000))

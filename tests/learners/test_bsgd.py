@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.plain.bsgd import best, bsgd
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.bsgd import BSGDMerging, BSGDRemoval
 from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.merging import (
+from okbench.learners.compiled.rules.merging import (
     KERNEL,
     LOG_KERNEL,
     M1,
@@ -22,7 +22,7 @@ from okbench.learners.compiled.merging import (
     search_in_table,
     value,
 )
-from okbench.learners.compiled.pegasos import NOBODY, oldest_of_least
+from okbench.learners.compiled.rules.pegasos import NOBODY, oldest_of_least
 from okbench.learners.contract import Problem
 from tests.learners import rrf_oracle
 from tests.learners.test_linear import stream

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.plain.dualsgd import dualsgd
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.contract import Draws, RecordedDraws
 from okbench.learners.dualsgd import DualSGD
 from tests.learners import rrf_oracle

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from okbench.errors import OkbenchError, UsageError
+from okbench.base.errors import OkbenchError, UsageError
 from okbench.learners.bogd import BOGD
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Diverged, Draws, Problem

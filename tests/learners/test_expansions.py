@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain import expansions as plain
-from okbench.errors import DataError, UsageError
+from okbench.base.errors import DataError, UsageError
 from okbench.learners.bogd import BOGD
 from okbench.learners.bpas import BPAS
 from okbench.learners.contract import Draws, Problem, RecordedDraws

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain import table1 as plain
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.bpa_projection import BPANN, BPAP
 from okbench.learners.bpas import BPAS
 from okbench.learners.budget_perceptron import BudgetPerceptron
-from okbench.learners.compiled.roots import column, diagonal, join, part, solve
+from okbench.learners.compiled.gram_inverse import column, diagonal, join, part, solve
 from okbench.learners.contract import Problem
 from okbench.learners.tvm import TVM
 

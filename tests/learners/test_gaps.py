@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.errors import DataError, UsageError
+from okbench.base.errors import DataError, UsageError
 from okbench.learners.contract import Draws, Problem, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.rrf import RRF

@@ -11,10 +11,10 @@ import numba
 import pytest
 from numba.core.caching import FunctionCache
 
-from okbench import jit
+from okbench.base import jit
 
 SOURCE = """
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 
 @compiled()
 def twice(x):

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 from okbench.learners.compiled.lanes import LIFT, gaussian
-from okbench.learners.compiled.sweeps import products
+from okbench.learners.compiled.vector_products import products
 
 RNG = np.random.default_rng(3)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain.maps import fogd, nogd
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.nogd import NOGD

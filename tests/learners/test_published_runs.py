@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.datasets import registry
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.fingerprint import fingerprint
-from okbench.datasets.joined import Joined
-from okbench.datasets.nouns import Dataset
-from okbench.datasets.prepare import prepare
+from okbench.datasets.prepare.preparation import prepare
 from okbench.datasets.readers.files import read_parts
 from okbench.datasets.readers.matlab import read_mat
-from okbench.papers.tables import find
-from okbench.trials.attempt import attempt
-from okbench.trials.options import Options
-from okbench.trials.plan import trials_by_cell
-from okbench.trials.protocol import Limits
+from okbench.datasets.readers.multi_file_rows import Joined
+from okbench.papers.table_catalogue import find
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import trials_by_cell
+from okbench.trials.run.protocol_loop import Limits
+from okbench.trials.run.run_trial import attempt
 from tests.shared import SHARED
 
 FOLDER = SHARED / "data" / "lsokl-mat"
@@ -50,8 +50,8 @@ def cells():
 @cache
 def load(name, variant=""):
     """A set of the authors' files, prepared as `okbench.datasets.load` does."""
-    entry = registry.spec(name)
-    chosen = registry.variant(entry, variant)
+    entry = dataset_catalogue.spec(name)
+    chosen = dataset_catalogue.variant(entry, variant)
 
     def locate(file):
         return FOLDER / file.name

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from okbench.errors import DataError
+from okbench.base.errors import DataError
 from okbench.learners.contract import Problem
 from okbench.learners.perceptron import Perceptron
 from okbench.learners.rbp import RBP

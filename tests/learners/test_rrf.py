@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain.rrf import rrf
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.compiled.losses import LOGISTIC, step
 from okbench.learners.contract import Diverged, Draws, Problem
 from okbench.learners.rrf import FIRST_WEIGHTS, RRF

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from okbench.errors import UsageError
+from okbench.base.errors import UsageError
 from okbench.learners.registry import find, settings_of
 
 

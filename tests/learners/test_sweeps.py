@@ -4,39 +4,39 @@ import numba
 import numpy as np
 import pytest
 
-from okbench.learners.compiled import sweeps
+from okbench.learners.compiled import vector_products
 
 WIDTHS = [1, 7, 8, 20, 104, 112, 8 * 17 + 3, 240]
 
 
 @numba.njit
 def products(values, columns, start, stop, matrix, place, width, out):
-    sweeps.products(values, columns, start, stop, matrix, place, width, out, 1)
+    vector_products.products(values, columns, start, stop, matrix, place, width, out, 1)
 
 
 @numba.njit
 def scaled_products(values, columns, start, stop, matrix, scales, width, out):
-    sweeps.scaled_products(values, columns, start, stop, matrix, scales, width, out, 1)
+    vector_products.scaled_products(values, columns, start, stop, matrix, scales, width, out, 1)
 
 
 @numba.njit
 def inner_products(columns, start, stop, matrix, other, width, out):
-    sweeps.inner_products(columns, start, stop, matrix, other, 1, width, out)
+    vector_products.inner_products(columns, start, stop, matrix, other, 1, width, out)
 
 
 @numba.njit
 def inner_product(matrix, row, other, width):
-    return sweeps.inner_product(matrix, row, other, 1, width)
+    return vector_products.inner_product(matrix, row, other, 1, width)
 
 
 @numba.njit
 def reaches(matrix, width, limit):
-    return sweeps.reaches(matrix, 1, width, limit)
+    return vector_products.reaches(matrix, 1, width, limit)
 
 
 @numba.njit
 def put_last(items, place, size):
-    sweeps.put_last(items, place, size)
+    vector_products.put_last(items, place, size)
 
 
 def numbers(width):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from okbench.errors import ConfigError
-from okbench.papers.nouns import Figure, Point, Stated
-from okbench.papers.tables import find, names
+from okbench.base.errors import ConfigError
+from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_types import Figure, Point, Stated
 
 SWEEP = """\
 title: A sweep

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from okbench.papers.tables import find
-from okbench.papers.yamlfile import read_yaml
+from okbench.base.config_nodes import read_yaml
+from okbench.papers.table_catalogue import find
 from tests.shared import SHARED
 
 FIGURES = [f"lsokl/figure{number}" for number in range(1, 7)]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from okbench.base.config_nodes import read_yaml
+from okbench.base.shipped import shipped
 from okbench.learners.registry import catalogue, settings_of
-from okbench.papers.tables import find
-from okbench.papers.yamlfile import read_yaml
-from okbench.reports.bounds import lemma_1
-from okbench.shipped import shipped
-from okbench.trials.options import Options
-from okbench.trials.plan import chosen_cells
-from okbench.trials.tune import cells_to_tune
+from okbench.papers.table_catalogue import find
+from okbench.reports.figures.bounds import lemma_1
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import chosen_cells
+from okbench.trials.search.tuning import cells_to_tune
 from tests.shared import SHARED
 
 TABLES = ("rrf/table1", "rrf/table2")

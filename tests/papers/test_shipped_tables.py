@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from okbench.datasets import registry
-from okbench.papers.nouns import Table
-from okbench.papers.tables import find, names
-from okbench.papers.yamlfile import Node, read_yaml
+from okbench.base.config_nodes import Node, read_yaml
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_types import Table
 from tests.shared import SHARED
 
 LSOKL = ("lsokl/table5", "lsokl/table7", "lsokl/table9")
@@ -104,7 +104,7 @@ def test_every_cell_is_either_printed_or_left_out(name: str) -> None:
 @pytest.mark.parametrize("name", [card.name for card in names()])
 def test_rows_are_those_datasets_yaml_promises(name: str) -> None:
     for row in find(name).datasets:
-        variant = registry.variant(registry.spec(row.name), row.variant)
+        variant = dataset_catalogue.variant(dataset_catalogue.spec(row.name), row.variant)
         if row.rows is not None and variant.rows is not None:
             assert row.rows == variant.rows, row.name
         if find(name).orders_of(row) == "published":
@@ -148,7 +148,8 @@ def test_published_orders_are_asked_for_where_they_exist() -> None:
 def test_listing_and_finding_import_nothing_heavy() -> None:
     heavy = ["numpy", "scipy", "numba", "pandas", "sklearn", "requests"]
     code = (
-        "import sys; from okbench.papers.tables import find, names; names(); find('table5');"
+        "import sys; from okbench.papers.table_catalogue import find, names;"
+        "names(); find('table5');"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from okbench.errors import ConfigError, UsageError
-from okbench.papers.nouns import PrintedCell, Setting
-from okbench.papers.tables import find, names
+from okbench.base.errors import ConfigError, UsageError
+from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_types import PrintedCell, Setting
 
 TABLE = """\
 title: A table

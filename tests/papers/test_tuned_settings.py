@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from okbench.errors import ConfigError
-from okbench.papers.nouns import Range
-from okbench.papers.tables import find, names
+from okbench.base.errors import ConfigError
+from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_types import Range
 
 TABLE = """\
 title: A table

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okbench.errors import ConfigError
-from okbench.papers.yamlfile import Node, parse_yaml, read_yaml
+from okbench.base.config_nodes import Node, parse_yaml, read_yaml
+from okbench.base.errors import ConfigError
 
 
 def read(text: str) -> Node:

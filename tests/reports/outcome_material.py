@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from okbench.trials.lines import outcome_record, to_bytes
-from okbench.trials.nouns import Outcome, Trial
+from okbench.trials.store.outcome_json import outcome_record, to_bytes
+from okbench.trials.trial_types import Outcome, Trial
 
 MACHINE = {
     "cpu": "one",

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from okbench.papers.nouns import PrintedCell
-from okbench.reports.cells import Cell
-from okbench.reports.report import Report
+from okbench.papers.table_types import PrintedCell
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.report import Report
 from tests.shared import SHARED
 
 PAPERS = ("bkm", "ik", "lsokl", "raker", "rrf")

@@ -12,9 +12,9 @@ from typing import Any
 from outcome_material import MACHINE, results_file
 from small_table import measured, small_table
 
-from okbench.papers.nouns import DatasetRow, LearnerColumn, Table
+from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.reports.site.build import Site, build
-from okbench.trials.nouns import Outcome
+from okbench.trials.trial_types import Outcome
 
 HOSTILE = '<script>alert(1)</script> & "quotes"'
 ROWS = "<img src=x onerror=alert(2)>"

@@ -8,9 +8,16 @@ from typing import Any
 from outcome_material import outcome
 
 from okbench.learners.registry import find
-from okbench.papers.nouns import DatasetRow, LearnerColumn, PrintedCell, Protocol, Setting, Table
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.settings import settle
+from okbench.papers.table_types import (
+    DatasetRow,
+    LearnerColumn,
+    PrintedCell,
+    Protocol,
+    Setting,
+    Table,
+)
+from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.trial_types import Outcome, Trial
 
 RUNS = 6
 

@@ -10,15 +10,15 @@ from outcome_material import results_file
 from small_table import FOGD, all_measured, measured, small_table
 
 from okbench import __version__
+from okbench.base.errors import DataError, StoreError, UsageError
 from okbench.cli.check import bless as command
 from okbench.cli.run import run
-from okbench.errors import DataError, StoreError, UsageError
-from okbench.reports.bless import bless
-from okbench.reports.check import check
-from okbench.reports.files import read_file
-from okbench.reports.stored import stored
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
+from okbench.reports.guard.bless import bless
+from okbench.reports.guard.check import check
+from okbench.reports.load import stored
+from okbench.reports.results_paths import read_file
+from okbench.trials.plan.options import Options
+from okbench.trials.trial_types import Outcome
 
 TABLE = small_table()
 

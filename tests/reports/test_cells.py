@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from okbench.papers.nouns import (
+from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
     Metric,
@@ -13,9 +13,9 @@ from okbench.papers.nouns import (
     Protocol,
     Table,
 )
-from okbench.reports.cells import cells
-from okbench.reports.report import report
-from okbench.trials.nouns import Outcome, Status, Trial
+from okbench.reports.tables.cells import cells
+from okbench.reports.tables.report import report
+from okbench.trials.trial_types import Outcome, Status, Trial
 
 
 def table(metric: Metric = "mistake_rate", **more: object) -> Table:

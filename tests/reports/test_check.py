@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 from outcome_material import MACHINE, outcome, outcomes, results_file, trial
 
+from okbench.base.errors import DataError, OkbenchError, StoreError, UsageError
 from okbench.cli.check import check as command
-from okbench.errors import DataError, OkbenchError, StoreError, UsageError
-from okbench.reports.check import Check, check, joined
-from okbench.reports.check_page import PAGES, summary
-from okbench.reports.files import pairs
-from okbench.reports.speed import Allowed, check_seconds
-from okbench.trials.contents import Contents
-from okbench.trials.nouns import Outcome
+from okbench.reports.guard.check import Check, check, joined
+from okbench.reports.guard.check_text import PAGES, summary
+from okbench.reports.guard.speed import Allowed, check_seconds
+from okbench.reports.results_paths import pairs
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Outcome
 
 BASE = [
     *outcomes([200, 210, 190, 205], "A", "rows"),

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from okbench.base.errors import OkbenchError
 from okbench.cli.check import bless, check
 from okbench.cli.run import run
-from okbench.errors import OkbenchError
-from okbench.trials.lines import outcome_record, to_bytes
-from okbench.trials.store import Store
+from okbench.trials.store.files import Store
+from okbench.trials.store.outcome_json import outcome_record, to_bytes
 
 WORKFLOW = Path(__file__).parents[2] / "docs" / "ci-workflow.yml"
 COMMANDS = click.Group(commands={"run": run, "check": check, "bless": bless})

@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner
 from printed_papers import PAPERS, printed_report, transcribed
 
+from okbench.base.errors import ConfigError
 from okbench.cli.claims import claims as command
-from okbench.errors import ConfigError
-from okbench.papers import tables
-from okbench.papers.nouns import PrintedCell
-from okbench.reports import evidence
-from okbench.reports.cells import Cell
-from okbench.reports.claims import settle_claim
-from okbench.reports.claims_file import Claim, claims_of, papers_with_claims, read_claims
-from okbench.reports.report import Report
+from okbench.papers import table_catalogue
+from okbench.papers.table_types import PrintedCell
+from okbench.reports.claims import claim_evidence
+from okbench.reports.claims.claims_file import Claim, claims_of, papers_with_claims, read_claims
+from okbench.reports.claims.judge import settle_claim
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.report import Report
 
 # Where a claim, put to the printed tables as configs/claims says it, stands otherwise than its
 # reader found. Each for a reason.
@@ -53,7 +53,7 @@ def test_on_the_printed_tables_claims_stand_as_their_reader_found(paper: str) ->
     words = {"cannot say": "not_checkable_from_tables", "holds partly": "holds_partly"}
     stands = {}
     for claim in claims_of(paper):
-        standing = settle_claim(claim, printed_report, evidence.printed).standing
+        standing = settle_claim(claim, printed_report, claim_evidence.printed).standing
         stands[claim.id] = words.get(standing, standing)
     otherwise = {id_ for id_, word in stands.items() if word != found[id_]}
     assert otherwise == {id_ for id_ in READ_OTHERWISE if id_.startswith(f"{paper}/")}
@@ -61,11 +61,11 @@ def test_on_the_printed_tables_claims_stand_as_their_reader_found(paper: str) ->
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_claims_name_learners_and_datasets_that_their_tables_have(paper: str) -> None:
-    known = {card.name for card in tables.names()}
+    known = {card.name for card in table_catalogue.names()}
     for claim in claims_of(paper):
         for test in claim.tests:
             if test.table in known:
-                table = tables.find(test.table)
+                table = table_catalogue.find(test.table)
                 labels = {column.label for column in table.learners}
                 assert {*test.learners, *test.others} <= labels, claim.id
                 assert set(test.on) <= {row.name for row in table.datasets}, claim.id
@@ -102,7 +102,7 @@ def report_of(**values: dict[str, tuple[float, ...]]) -> Report:
 
 
 def standing(tmp_path: Path, test: str, report: Report | None) -> tuple[str, str, str]:
-    settled = settle_claim(written(tmp_path, test), lambda _: report, evidence.measured)
+    settled = settle_claim(written(tmp_path, test), lambda _: report, claim_evidence.measured)
     tested = settled.tests[0]
     return settled.standing, tested.reason, tested.tells
 
@@ -207,7 +207,7 @@ def test_equal_printed_numbers_beat_nothing(tmp_path: Path, number: float) -> No
         for name in "ABC"
     }
     report = Report("made/t", "", "mistake_rate", True, ("one",), ("A", "B", "C"), cells, ())
-    settled = settle_claim(written(tmp_path, BEATS), lambda _: report, evidence.printed)
+    settled = settle_claim(written(tmp_path, BEATS), lambda _: report, claim_evidence.printed)
     (found,) = settled.tests[0].evidence
     assert (settled.standing, found.holds) == ("fails", False)
     assert found.figures == f"A {number:.4g} equals B {number:.4g}, 1 times"
@@ -215,7 +215,7 @@ def test_equal_printed_numbers_beat_nothing(tmp_path: Path, number: float) -> No
 
 def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
     settled = settle_claim(
-        written(tmp_path, "untold: a theorem"), lambda _: None, evidence.measured
+        written(tmp_path, "untold: a theorem"), lambda _: None, claim_evidence.measured
     )
     assert (settled.standing, settled.claim.untold) == ("cannot say", "a theorem")
 

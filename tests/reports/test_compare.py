@@ -9,18 +9,18 @@ from click.testing import CliRunner
 from outcome_material import MACHINE, outcomes, results_file
 from small_table import FOGD, PERCEPTRON, all_measured, measured, small_table
 
+from okbench.base.errors import DataError, StoreError, UsageError
 from okbench.cli.compare import compare, merge
-from okbench.errors import DataError, StoreError, UsageError
-from okbench.reports.files import outcomes_at, read_file, table_of
-from okbench.reports.merge import merge as put_together
-from okbench.reports.report import Report
-from okbench.reports.rivals import duels, ranking
-from okbench.reports.rivals_page import draw_ranking, rivals_json, rivals_text
-from okbench.reports.side_by_side import side_by_side, side_by_side_json, side_by_side_text
-from okbench.reports.stored import stored
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
-from okbench.trials.store import Store
+from okbench.reports.compare.ranking import duels, ranking
+from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
+from okbench.reports.compare.side_by_side import side_by_side, side_by_side_json, side_by_side_text
+from okbench.reports.guard.merge import merge as put_together
+from okbench.reports.load import stored
+from okbench.reports.results_paths import outcomes_at, read_file, table_of
+from okbench.reports.tables.report import Report
+from okbench.trials.plan.options import Options
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
 
 PRINTED = {
     ("one", "Perceptron"): "20.0 ± 1.0",

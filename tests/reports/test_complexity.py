@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from okbench.papers.nouns import (
+from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
     Point,
@@ -18,10 +18,10 @@ from okbench.papers.nouns import (
     Stated,
     Table,
 )
-from okbench.reports.complexity import Complexity, complexity, fit
-from okbench.reports.complexity_text import csv_of, json_of, sheet_of
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.registered import registered
+from okbench.reports.tables.complexity import Complexity, complexity, fit
+from okbench.reports.tables.complexity_text import csv_of, json_of, sheet_of
+from okbench.trials.plan.available import registered
+from okbench.trials.trial_types import Outcome, Trial
 
 VALUES = (10, 20, 40, 80, 160)
 
@@ -155,11 +155,11 @@ def test_the_order_of_a_real_learner_is_measured_through_run_and_store(tmp_path:
     from dataclasses import replace
 
     from okbench import datasets
-    from okbench.papers.tables import find
+    from okbench.papers.table_catalogue import find
     from okbench.reports.pages import stored_text
-    from okbench.trials.options import Options
-    from okbench.trials.run import run
-    from okbench.trials.store import Store
+    from okbench.trials.plan.options import Options
+    from okbench.trials.run.run_table import run
+    from okbench.trials.store.files import Store
 
     page = find("lsokl/table1")
     few = replace(

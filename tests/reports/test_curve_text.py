@@ -11,11 +11,11 @@ from outcome_material import results_file
 from site_material import with_curve
 from small_table import all_measured, small_table
 
-from okbench.errors import UsageError
-from okbench.papers.nouns import Stated
-from okbench.reports.curve_text import HEIGHT, curves_text, stored_curves
-from okbench.reports.figures import Mark, Panel, Picture
-from okbench.trials.options import Options
+from okbench.base.errors import UsageError
+from okbench.papers.table_types import Stated
+from okbench.reports.figures.curve_text import HEIGHT, curves_text, stored_curves
+from okbench.reports.figures.figure_data import Mark, Panel, Picture
+from okbench.trials.plan.options import Options
 
 
 def line(learner: str, *means: float, n: int = 2) -> tuple[Mark, ...]:

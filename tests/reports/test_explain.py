@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from outcome_material import outcomes, results_file
 from small_table import all_measured, small_table
 
+from okbench.base.errors import UsageError
 from okbench.cli.report import report
 from okbench.cli.run import run
 from okbench.cli.show import show
-from okbench.errors import UsageError
-from okbench.reports.explain import describe_trial, explain
-from okbench.trials.options import Options
-from okbench.trials.store import Store
+from okbench.reports.tables.explain import describe_trial, explain
+from okbench.trials.plan.options import Options
+from okbench.trials.store.files import Store
 
 TABLE = small_table({("one", "FOGD"): "15.0 ± 1.0"})
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from outcome_material import outcomes, results_file
 
+from okbench.base.errors import UsageError
 from okbench.cli.compare import export as command
-from okbench.errors import UsageError
-from okbench.reports.export import export
+from okbench.reports.tables.export import export
 
 
 @pytest.fixture

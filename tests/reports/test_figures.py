@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from okbench.base.errors import UsageError
 from okbench.cli.plot import plot
-from okbench.errors import UsageError
-from okbench.papers.nouns import (
+from okbench.papers.table_types import (
     DatasetRow,
     Figure,
     LearnerColumn,
@@ -28,10 +28,10 @@ from okbench.papers.nouns import (
     Setting,
     Table,
 )
-from okbench.reports.figures import Picture, picture
-from okbench.reports.figures_draw import COLOURS, DASHES, MARKERS, images
-from okbench.reports.figures_text import csv_of, json_of, sheets_of
-from okbench.trials.nouns import Outcome, Trial
+from okbench.reports.figures.draw import COLOURS, DASHES, MARKERS, images
+from okbench.reports.figures.figure_data import Picture, picture
+from okbench.reports.figures.text import csv_of, json_of, sheets_of
+from okbench.trials.trial_types import Outcome, Trial
 
 LEARNERS = ("A", "B")
 DATASETS = ("first", "second")
@@ -218,7 +218,7 @@ def test_lines_are_told_apart_without_colour() -> None:
 def test_caption_legend_and_panels_do_not_overlap(panels: int, lines: int) -> None:
     from matplotlib import rc_context
 
-    from okbench.reports.figures_draw import _STYLE, _drawn
+    from okbench.reports.figures.draw import _STYLE, _drawn
 
     made = drawn(figure(), *swept())
     labels = tuple(f"Learner {number}++" for number in range(lines))
@@ -241,8 +241,9 @@ def test_caption_legend_and_panels_do_not_overlap(panels: int, lines: int) -> No
 
 def test_matplotlib_is_imported_only_for_drawing() -> None:
     code = (
-        "import sys, okbench.cli.plot, okbench.reports.figures, okbench.reports.figures_draw,"
-        "okbench.reports.figures_text; print('matplotlib' in sys.modules)"
+        "import sys, okbench.cli.plot, okbench.reports.figures.figure_data,"
+        "okbench.reports.figures.draw,"
+        "okbench.reports.figures.text; print('matplotlib' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
@@ -264,10 +265,10 @@ def plotted(folder: Path, *words: str) -> Any:
 
 def test_plot_draws_what_is_stored_of_the_table_and_tells_what_is_missing(tmp_path: Path) -> None:
     from okbench import datasets
-    from okbench.papers.tables import find
-    from okbench.trials.options import Options
-    from okbench.trials.run import run
-    from okbench.trials.store import Store
+    from okbench.papers.table_catalogue import find
+    from okbench.trials.plan.options import Options
+    from okbench.trials.run.run_table import run
+    from okbench.trials.store.files import Store
 
     (tmp_path / "table1.yaml").write_text(TABLE, encoding="utf-8")
     (tmp_path / "figure1.yaml").write_text(CURVES, encoding="utf-8")

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from okbench.papers.nouns import Metric, PrintedCell
-from okbench.reports.cells import Cell
+from okbench.papers.table_types import Metric, PrintedCell
 from okbench.reports.numbers import (
     encodable,
     in_ascii,
@@ -12,6 +11,7 @@ from okbench.reports.numbers import (
     seconds,
     signed,
 )
+from okbench.reports.tables.cells import Cell
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from okbench.errors import UsageError
-from okbench.papers.nouns import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
-from okbench.reports.render import FORMATS, render
-from okbench.reports.report import Report, report
-from okbench.trials.nouns import Outcome, Trial
+from okbench.base.errors import UsageError
+from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
+from okbench.reports.tables.render import FORMATS, render
+from okbench.reports.tables.report import Report, report
+from okbench.trials.trial_types import Outcome, Trial
 
 PRINTED = {
     ("rows", "A_1"): PrintedCell("rows", "A_1", 11.0, 0.5, 0.112, "11.0 % ± 0.5", "0.112"),

@@ -14,9 +14,9 @@ from outcome_material import outcome, outcomes, results_file, trial
 from site_material import HOSTILE, NAME, Page, hostile_outcomes, hostile_site, hostile_table
 from small_table import all_measured, small_table
 
+from okbench.base.errors import StoreError, UsageError
 from okbench.cli.site import site
-from okbench.errors import StoreError, UsageError
-from okbench.papers.nouns import Figure, LearnerColumn, Point
+from okbench.papers.table_types import Figure, LearnerColumn, Point
 from okbench.reports.site.build import LIST, build
 
 

@@ -14,14 +14,14 @@ from outcome_material import MACHINE, outcomes, results_file
 from site_material import CPU, HOSTILE, NAME, ROWS, TITLE, Page, hostile_site
 from small_table import all_measured, small_table
 
-from okbench.reports.cells import Cell
-from okbench.reports.report import Report
 from okbench.reports.site.axes import Axis, axis, banded, counted, timed
 from okbench.reports.site.build import build
 from okbench.reports.site.frontier import frontier
 from okbench.reports.site.grids import aligned
-from okbench.reports.site.looks import COLOURS, dashes, hollow, look
+from okbench.reports.site.line_styles import COLOURS, dashes, hollow, look
 from okbench.reports.site.markup import tag
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.report import Report
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ import pytest
 from outcome_material import outcome, trial
 from small_table import small_table
 
-from okbench.errors import OkbenchError, UsageError
-from okbench.reports.check import Check
-from okbench.reports.check_page import PAGES, summary
-from okbench.reports.speed import Allowed
-from okbench.reports.speed_job import _end, _Side, compare_speed
-from okbench.trials.lines import outcome_record
-from okbench.trials.options import Options
+from okbench.base.errors import OkbenchError, UsageError
+from okbench.reports.guard.check import Check
+from okbench.reports.guard.check_text import PAGES, summary
+from okbench.reports.guard.speed import Allowed
+from okbench.reports.guard.speed_job import _end, _Side, compare_speed
+from okbench.trials.plan.options import Options
+from okbench.trials.store.outcome_json import outcome_record
 
 TABLE = small_table()
 VERSION = """
@@ -144,7 +144,7 @@ def test_few_rounds_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_project_times_itself_through_a_checkout_and_through_a_python() -> None:
-    from okbench.papers.tables import find
+    from okbench.papers.table_catalogue import find
 
     options = Options(datasets=("breast-cancer",), learners=("Perceptron",), trials=1)
     here = str(Path(__file__).parents[2])

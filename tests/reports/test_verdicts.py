@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from okbench.papers.nouns import PrintedCell
-from okbench.reports.cells import Cell
-from okbench.reports.verdicts import difference_interval, equal_as_printed, judge
+from okbench.papers.table_types import PrintedCell
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.verdicts import difference_interval, equal_as_printed, judge
 
 FIVE = (9.0, 10.0, 11.0, 10.0, 10.0)  # mean 10, standard deviation √0.5
 

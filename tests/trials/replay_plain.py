@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.plain import bsgd, dualsgd, expansions, maps, rrf, table1
-from okbench.learners.compiled.machine import RIDGE
+from okbench.learners.compiled.rules.tvm_machine import RIDGE
 
 LOOPS = {
     "Perceptron": expansions.perceptron,

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from okbench.base.shipped import shipped
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.fingerprint import fingerprint
-from okbench.datasets.nouns import Dataset
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
-from okbench.shipped import shipped
-from okbench.trials.record import Record
-from okbench.trials.recording import spelled
-from okbench.trials.replay import replay
+from okbench.trials.replay.record import Record
+from okbench.trials.replay.recording import spelled
+from okbench.trials.replay.replaying import replay
 
 FOLDER = shipped("configs") / "conformance"
 N_ROWS, N_FEATURES = 64, 3

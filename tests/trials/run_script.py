@@ -8,10 +8,10 @@ from pathlib import Path
 
 from trial_material import load, table
 
-from okbench.trials.execute import execute
-from okbench.trials.options import Options
-from okbench.trials.plan import plan, remaining
-from okbench.trials.store import Store
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan, remaining
+from okbench.trials.run.execute import execute
+from okbench.trials.store.files import Store
 
 
 def main(results: str, learner: str, jobs: str, runs: str, seconds: str) -> None:

@@ -10,11 +10,11 @@ import scipy.io
 import scipy.sparse as sp
 from trial_material import Linear, load
 
-from okbench.errors import ConfigError, DataError, OkbenchError
-from okbench.trials import record_rows
-from okbench.trials.record import read_record
-from okbench.trials.replay import replay
-from okbench.trials.replay_check import partings
+from okbench.base.errors import ConfigError, DataError, OkbenchError
+from okbench.trials.replay import record_rows
+from okbench.trials.replay.differences import partings
+from okbench.trials.replay.record import read_record
+from okbench.trials.replay.replaying import replay
 from tests.trials.replay_suite import FOLDER
 
 X = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1.0, 1.0]]

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from okbench.trials.record import read_record
-from okbench.trials.replay import replay
-from okbench.trials.replay_check import partings
+from okbench.trials.replay.differences import partings
+from okbench.trials.replay.record import read_record
+from okbench.trials.replay.replaying import replay
 from tests.trials.replay_plain import plain_scores
 from tests.trials.replay_suite import FOLDER, path_of, present
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from okbench.learners.registry import catalogue
-from okbench.trials.record import read_record
-from okbench.trials.replay import replay
-from okbench.trials.replay_check import partings
+from okbench.trials.replay.differences import partings
+from okbench.trials.replay.record import read_record
+from okbench.trials.replay.replaying import replay
 from tests.learners.lsokl_oracle import runs
 from tests.shared import SHARED
 

@@ -11,19 +11,19 @@ import pytest
 from click.testing import CliRunner
 from trial_material import load, table, trial
 
+from okbench.base.errors import OkbenchError, StoreError, UsageError
 from okbench.cli.replay import record as record_command
 from okbench.cli.replay import replay as replay_command
 from okbench.datasets import load as load_rows
-from okbench.errors import OkbenchError, StoreError, UsageError
-from okbench.papers.tables import find
-from okbench.trials.attempt import attempt
-from okbench.trials.nouns import Outcome
-from okbench.trials.protocol import Limits
-from okbench.trials.record import read_record
-from okbench.trials.recording import chosen_trial, ran, refuse_other, write_record
-from okbench.trials.replay import replay
-from okbench.trials.replay_check import partings
-from okbench.trials.store import Store
+from okbench.papers.table_catalogue import find
+from okbench.trials.replay.differences import partings
+from okbench.trials.replay.record import read_record
+from okbench.trials.replay.recording import chosen_trial, ran, refuse_other, write_record
+from okbench.trials.replay.replaying import replay
+from okbench.trials.run.protocol_loop import Limits
+from okbench.trials.run.run_trial import attempt
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
 from tests.trials.replay_suite import FOLDER, path_of
 
 

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from trial_material import Linear, load, table, trial
 
-from okbench.errors import ConfigError, UsageError
+from okbench.base.errors import ConfigError, UsageError
 from okbench.learners.contract import Problem
 from okbench.learners.rrf import RRF
-from okbench.papers.nouns import LearnerColumn, Search, Table
-from okbench.trials.attempt import attempt
-from okbench.trials.blocks import Pace, paced, ticks
-from okbench.trials.execute import execute
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.options import Options
-from okbench.trials.plan import plan
-from okbench.trials.protocol import Limits
-from okbench.trials.recall import recall
-from okbench.trials.recording import ran
-from okbench.trials.seeds import draws, row_order
-from okbench.trials.store import Store
-from okbench.trials.tune import cells_to_tune
+from okbench.papers.table_types import LearnerColumn, Search, Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan
+from okbench.trials.plan.seeds import draws, row_order
+from okbench.trials.replay.recording import ran
+from okbench.trials.run.block_sizes import Pace, paced, ticks
+from okbench.trials.run.execute import execute
+from okbench.trials.run.protocol_loop import Limits
+from okbench.trials.run.run_trial import attempt
+from okbench.trials.search.tuning import cells_to_tune
+from okbench.trials.store.files import Store
+from okbench.trials.store.match_outcomes import recall
+from okbench.trials.trial_types import Outcome, Trial
 
 
 class Apart(Linear):

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from trial_material import trial
 
-from okbench.errors import StoreError
-from okbench.trials.contents import Contents
-from okbench.trials.lines import outcome_record, to_bytes, without_curve
-from okbench.trials.nouns import Outcome
-from okbench.trials.store import Store
+from okbench.base.errors import StoreError
+from okbench.trials.store.files import Store
+from okbench.trials.store.outcome_json import outcome_record, to_bytes, without_curve
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Outcome
 
 MEASURED = Outcome(
     trial(settings=(("text", ',"curve":[[1]]'),)), "done", 10, 3, 1.0, curve=((5, 1, None, 0.5),)

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from okbench.trials.environment import hash_of, here, machine_line
+from okbench.trials.run.environment import hash_of, here, machine_line
 
 
 def test_the_machine_line_names_what_a_timing_depends_on() -> None:
@@ -39,7 +39,7 @@ def test_the_hash_changes_with_any_part_and_with_nothing_else() -> None:
 
 def test_reading_results_needs_no_numpy() -> None:
     code = (
-        "import sys, okbench.trials.store, okbench.trials.environment\n"
+        "import sys, okbench.trials.store.files, okbench.trials.run.environment\n"
         "assert not {'numpy', 'pandas', 'numba', 'scipy', 'joblib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from trial_material import load, table
 
-from okbench.papers.nouns import Table
-from okbench.trials.estimate import Overlong, dry_run, guesses
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
-from okbench.trials.plan import plan
-from okbench.trials.store import Store
+from okbench.papers.table_types import Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan
+from okbench.trials.run.estimate import Overlong, dry_run, guesses
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
 
 PAGE = table({"A": "Linear", "B": "Drawn"}, ("blobs:600", "bumps:1200", "sparse:600"), runs=2)
 

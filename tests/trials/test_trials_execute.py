@@ -15,12 +15,12 @@ import pytest
 import trial_material
 from trial_material import load, table, trial
 
-from okbench.errors import UsageError
-from okbench.trials.execute import execute
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.options import Options
-from okbench.trials.plan import plan
-from okbench.trials.store import Store
+from okbench.base.errors import UsageError
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan
+from okbench.trials.run.execute import execute
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome, Trial
 
 HERE = Path(__file__).parent
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from trial_material import Linear, load, table
 
-from okbench.errors import ConfigError, DataError, UsageError
-from okbench.trials.estimate import absent_rows
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
-from okbench.trials.plan import plan, remaining, trials_by_cell
-from okbench.trials.recall import recall
+from okbench.base.errors import ConfigError, DataError, UsageError
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan, remaining, trials_by_cell
+from okbench.trials.run.estimate import absent_rows
+from okbench.trials.store.match_outcomes import recall
+from okbench.trials.trial_types import Outcome
 
 TWO = {"A": "Linear", "B": "Drawn"}
 

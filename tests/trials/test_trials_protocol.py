@@ -8,12 +8,12 @@ import pytest
 import trial_material
 from trial_material import load, trial
 
-from okbench.errors import DataError
-from okbench.trials.attempt import attempt
-from okbench.trials.blocks import Pace, fixed, paced, ticks
-from okbench.trials.nouns import Outcome, Trial
-from okbench.trials.protocol import Limits, walk
-from okbench.trials.seeds import draws, row_order, seed_number
+from okbench.base.errors import DataError
+from okbench.trials.plan.seeds import draws, row_order, seed_number
+from okbench.trials.run.block_sizes import Pace, fixed, paced, ticks
+from okbench.trials.run.protocol_loop import Limits, walk
+from okbench.trials.run.run_trial import attempt
+from okbench.trials.trial_types import Outcome, Trial
 
 
 def run(what: Trial, **limits: Any) -> Outcome:
@@ -266,7 +266,7 @@ def test_compiling_is_done_before_the_clock_starts(monkeypatch: pytest.MonkeyPat
         return np.ones(len(y), dtype=int)
 
     monkeypatch.setattr(trial_material.Sleeps, "learn", learn)
-    monkeypatch.setattr("okbench.trials.attempt._warm", set())
+    monkeypatch.setattr("okbench.trials.run.run_trial._warm", set())
     run(trial("Sleeps"))
     assert sum(seen) == 300 + 600
     run(trial("Sleeps"))

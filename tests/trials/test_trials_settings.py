@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from trial_material import Picky
 
-from okbench.errors import ConfigError
-from okbench.papers.nouns import Setting, Value
-from okbench.trials.settings import settle
+from okbench.base.errors import ConfigError
+from okbench.papers.table_types import Setting, Value
+from okbench.trials.plan.resolve_settings import settle
 
 
 def settled(cls: type = Picky, shared: bool = False, **given: Value) -> dict[str, Any]:

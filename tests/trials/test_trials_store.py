@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from trial_material import trial
 
-from okbench.errors import StoreError
-from okbench.trials.lines import outcome_of, outcome_record, to_bytes
-from okbench.trials.nouns import Outcome, Status
-from okbench.trials.store import Store
+from okbench.base.errors import StoreError
+from okbench.trials.store.files import Store
+from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_bytes
+from okbench.trials.trial_types import Outcome, Status
 
 MACHINE = {"cpu": "one", "cores": 2}
 HEADER = b'{"okbench":"results","schema":1}\n'
@@ -304,7 +304,7 @@ def test_a_folder_that_cannot_be_written_is_told(
     def refuse(*args: Any, **kwargs: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("okbench.trials.store.FileIO", refuse)
+    monkeypatch.setattr("okbench.trials.store.files.FileIO", refuse)
     with (
         pytest.raises(StoreError, match=r"cannot open .*Read-only file system.*--results"),
         Store(tmp_path / "t.jsonl").writer(MACHINE, "m1"),

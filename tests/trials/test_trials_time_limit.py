@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from trial_material import load, table
 
-from okbench.papers.nouns import Table
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
-from okbench.trials.plan import plan, time_limit_of
-from okbench.trials.run import Tally, run
-from okbench.trials.store import Store
-from okbench.trials.tune import tune
+from okbench.papers.table_types import Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan, time_limit_of
+from okbench.trials.run.run_table import Tally, run
+from okbench.trials.search.tuning import tune
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
 from tests.trials.test_tune import page as tunable
 
 

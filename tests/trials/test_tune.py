@@ -13,16 +13,16 @@ import pytest
 from click.testing import CliRunner
 from trial_material import load, table
 
+from okbench.base.config_nodes import read_yaml
+from okbench.base.errors import ConfigError, OkbenchError, StoreError, UsageError
 from okbench.cli.tune import tune as command
-from okbench.errors import ConfigError, OkbenchError, StoreError, UsageError
-from okbench.papers.nouns import Range, Search, Setting, Source, Table
-from okbench.papers.tables import find
-from okbench.papers.yamlfile import read_yaml
-from okbench.trials.nouns import Outcome
-from okbench.trials.options import Options
-from okbench.trials.plan import plan
-from okbench.trials.store import Store
-from okbench.trials.tune import APART, Part, Tuning, _tried, cells_to_tune, tune
+from okbench.papers.table_catalogue import find
+from okbench.papers.table_types import Range, Search, Setting, Source, Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import plan
+from okbench.trials.search.tuning import APART, Part, Tuning, _tried, cells_to_tune, tune
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
 
 VALUES = (0.01, 0.1, 50.0)
 SEARCH = Search((Range("step", VALUES),), subset=0.5, at_least=100, runs=2)

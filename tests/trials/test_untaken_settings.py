@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from trial_material import load, table
 
-from okbench.errors import ConfigError
-from okbench.papers.nouns import LearnerColumn, Setting, Table
-from okbench.trials.plan import plan
+from okbench.base.errors import ConfigError
+from okbench.papers.table_types import LearnerColumn, Setting, Table
+from okbench.trials.plan.planning import plan
 
 
 def page(name: str, **said: bool) -> Table:

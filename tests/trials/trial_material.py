@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from okbench.datasets.nouns import Dataset
+from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged, Draws, Problem
-from okbench.papers.nouns import DatasetRow, LearnerColumn, Protocol, Setting, Table, Value
-from okbench.trials.nouns import Trial
+from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Setting, Table, Value
+from okbench.trials.trial_types import Trial
 
 
 @cache

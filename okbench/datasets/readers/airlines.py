@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.datasets.readers.delimited import Layout, read_delimited
-from okbench.datasets.readers.spill import Spills
+from okbench.datasets.readers.disk_array import Spills
 from okbench.datasets.readers.table import Table
 
 FEATURES = (

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.delimited import Layout, read_delimited
 from okbench.datasets.readers.table import Table
-from okbench.errors import DataError
 
 _HEADER_BYTES = 8 << 20
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(\S.*)", re.IGNORECASE)

@@ -10,8 +10,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers.table import Table
-from okbench.errors import DataError
 
 _UNREADABLE = (OSError, ValueError, EOFError, MemoryError, BadZipFile, zlib.error)
 

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers.chunks import opened, read_bytes
-from okbench.errors import DataError
 
 MOST_BYTES = 2 << 30
 

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import DataError
 from okbench.datasets.unpack import open_unpacked
-from okbench.errors import DataError
 
 CHUNK_BYTES = 128 << 10
 LONGEST_LINE = 16 << 20  # bytes; the longest of the published sets are under 1 MB

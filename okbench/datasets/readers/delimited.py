@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import DataError
 from okbench.datasets.readers import delimited_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
+from okbench.datasets.readers.disk_array import Spill, Spills
 from okbench.datasets.readers.libsvm import finite
 from okbench.datasets.readers.numbers import Scratch
-from okbench.datasets.readers.spill import Spill, Spills
 from okbench.datasets.readers.table import Column, Table, place_of
-from okbench.errors import DataError
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 MOST_COLUMNS = 1_000_000

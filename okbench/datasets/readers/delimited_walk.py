@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.jit import compiled
 from okbench.datasets.readers.numbers import EASY, Scratch, scan_digits, scan_number
-from okbench.jit import compiled
 
 NUMBER, WORD, SKIPPED = 0, 1, 2
 TOO_FEW, TOO_MANY, OPEN_QUOTE = 1, 2, 3

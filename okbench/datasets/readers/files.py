@@ -10,18 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.datasets.joined import Part, csr_of, starts_of
+from okbench.base.errors import DataError
+from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, ReaderSpec
 from okbench.datasets.readers.airlines import read_airlines
 from okbench.datasets.readers.arff import read_arff
 from okbench.datasets.readers.arrays import numbers, read_npy
 from okbench.datasets.readers.binary import read_cifar, read_idx, read_norb
 from okbench.datasets.readers.delimited import Layout, read_delimited
+from okbench.datasets.readers.disk_array import Spills
 from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.readers.matlab import read_mat
-from okbench.datasets.readers.spill import Spills
+from okbench.datasets.readers.multi_file_rows import Part, csr_of, starts_of
 from okbench.datasets.readers.table import Table, place_of
-from okbench.datasets.specs import DatasetSpec, FileSpec, ReaderSpec
-from okbench.errors import DataError
 
 Locate = Callable[[FileSpec], Path]
 Vocabulary = Mapping[int, tuple[str, ...]]

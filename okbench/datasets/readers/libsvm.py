@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.datasets.joined import csr_of, starts_of
+from okbench.base.errors import DataError
 from okbench.datasets.readers import libsvm_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
-from okbench.datasets.readers.spill import Spills
-from okbench.errors import DataError
+from okbench.datasets.readers.disk_array import Spills
+from okbench.datasets.readers.multi_file_rows import csr_of, starts_of
 
 LARGEST_INDEX = walk.LARGEST_INDEX
 _NOT_FINITE = ("nan", "inf", "infinity")

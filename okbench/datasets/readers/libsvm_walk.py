@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.jit import compiled
 from okbench.datasets.readers.numbers import HARD, NO_NUMBER, Scratch, scan_digits, scan_number
-from okbench.jit import compiled
 
 LARGEST_INDEX = 2**31 - 2
 

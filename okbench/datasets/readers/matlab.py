@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from okbench.base.errors import DataError, did_you_mean
 from okbench.datasets.readers.chunks import opened
-from okbench.errors import DataError, did_you_mean
 
 
 def read_mat(path: Path, *names: str) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 
 EASY, HARD, NO_NUMBER = 0, 1, 2
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from okbench.base.errors import DataError, UsageError
 from okbench.datasets.readers.table import Table
-from okbench.errors import DataError, UsageError
 
 
 def read_parquet(path: Path, *, missing: bool = False) -> Table:

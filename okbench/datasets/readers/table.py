@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.errors import DataError, did_you_mean
+from okbench.base.errors import DataError, did_you_mean
 
 Column = int | str
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 
-from okbench.learners.checks import manners, order, rows
+from okbench.learners.checks import object_checks, row_checks, stream_checks
 from okbench.learners.checks.subject import (
     Check,
     CheckFailed,
@@ -32,7 +32,7 @@ def checks() -> list[Check]:
             (inspect.getdoc(function) or "").partition("\n")[0],
             function,
         )
-        for function in (*order.CHECKS, *rows.CHECKS, *manners.CHECKS)
+        for function in (*stream_checks.CHECKS, *row_checks.CHECKS, *object_checks.CHECKS)
     ]
 
 

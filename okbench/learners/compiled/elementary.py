@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 
 # Fused multiply-adds only: any other licence would undo the range reductions or lose the NaNs.
 FUSED = frozenset({"contract"})

@@ -12,9 +12,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.jit import Function, compiled
+from okbench.base.jit import Function, compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.sweeps import LANES, products
+from okbench.learners.compiled.vector_products import LANES, products
 from okbench.learners.contract import FloatArray
 from okbench.learners.rows import Block
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.jit import compiled
+from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import exp
 
 # Classification: functions of the margin h = y f, or F_y - F_s against the best rival class s.

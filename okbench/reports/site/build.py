@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from okbench.errors import StoreError, UsageError
-from okbench.papers.nouns import Table
-from okbench.reports.files import write_whole
-from okbench.reports.site.exhibits import Exhibit, exhibits
+from okbench.base.errors import StoreError, UsageError
+from okbench.papers.table_types import Table
+from okbench.reports.results_paths import write_whole
 from okbench.reports.site.index_page import index_page
 from okbench.reports.site.table_page import page_of, raw_of, table_page
+from okbench.reports.site.table_views import Exhibit, exhibits
 
 LIST = "okbench-site.json"  # what was written, so that the next time knows what is ours
 _ASSETS = Path(__file__).parent / "assets"

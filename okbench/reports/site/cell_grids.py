@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from okbench.reports import numbers
-from okbench.reports.cells import Cell, CellKey
-from okbench.reports.report import Report
-from okbench.reports.sheets import BLESSED, OURS, PAPER
 from okbench.reports.site.grids import Field, Heading, Row, aligned, column, grid
 from okbench.reports.site.markup import Markup, tag, together
 from okbench.reports.site.verdicts import ORDER, bare, chip
+from okbench.reports.tables.cells import Cell, CellKey
+from okbench.reports.tables.layout import BLESSED, OURS, PAPER
+from okbench.reports.tables.report import Report
 
 NOTHING = "—"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from okbench.papers.nouns import Metric
-from okbench.reports.figures import ROWS, Corners, Mark, Panel
-from okbench.reports.figures_text import words_of
+from okbench.papers.table_types import Metric
+from okbench.reports.figures.figure_data import ROWS, Corners, Mark, Panel
+from okbench.reports.figures.text import words_of
 from okbench.reports.site.axes import (
     Axis,
     Band,
@@ -19,7 +19,7 @@ from okbench.reports.site.axes import (
     plain,
     timed,
 )
-from okbench.reports.site.looks import dashes, hollow, look, marker, px
+from okbench.reports.site.line_styles import dashes, hollow, look, marker, px
 from okbench.reports.site.markup import Markup, tag, together
 
 WIDTH, HEIGHT = 460.0, 300.0

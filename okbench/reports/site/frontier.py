@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from okbench.reports import numbers
-from okbench.reports.cells import Cell
-from okbench.reports.report import Report
 from okbench.reports.site.axes import Axis, axis, banded, lower_end, plain, timed
 from okbench.reports.site.charts import BOTTOM, LEFT, RIGHT, TOP, axes, picture
-from okbench.reports.site.looks import hollow, look, marker, px
+from okbench.reports.site.line_styles import hollow, look, marker, px
 from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.report import Report
 
 _LETTER = 7.4  # width of one, in a label
 _LINE = 10.0  # height of a label

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from okbench import __version__
-from okbench.reports.site.exhibits import Exhibit
 from okbench.reports.site.frame import link, page, section, several
 from okbench.reports.site.grids import Field, Heading, Row, column, grid
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Child, Markup, tag
 from okbench.reports.site.table_page import page_of, raw_of
+from okbench.reports.site.table_views import Exhibit
 from okbench.reports.site.verdicts import ORDER, counted, legend, tally
-from okbench.reports.verdicts import Verdict
+from okbench.reports.tables.verdicts import Verdict
 
 PATH = "index.html"
 _KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}

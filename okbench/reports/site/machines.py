@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from okbench.reports.report import MACHINE_UNKNOWN
 from okbench.reports.site.markup import Markup, tag
+from okbench.reports.tables.report import MACHINE_UNKNOWN
 
 _PARTS = ("processor", "cores", "memory", "system", "Python", "BLAS", "packages", "outcomes")
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from okbench.reports import complexity_text, numbers
-from okbench.reports.figures import Picture
-from okbench.reports.report import Report
-from okbench.reports.sheets import Sheet, sheets
+from okbench.reports import numbers
+from okbench.reports.figures.figure_data import Picture
 from okbench.reports.site.cell_grids import cell_by_cell, glance
 from okbench.reports.site.charts import line_chart
-from okbench.reports.site.exhibits import Exhibit
 from okbench.reports.site.frame import Section, contents, link, notes, page, section, several
 from okbench.reports.site.frontier import frontier, frontier_chart
 from okbench.reports.site.grids import Field, Heading, Row, grid
-from okbench.reports.site.looks import look, sample
+from okbench.reports.site.line_styles import look, sample
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.table_views import Exhibit
 from okbench.reports.site.verdicts import counted, legend, tally
+from okbench.reports.tables import complexity_text
+from okbench.reports.tables.layout import Sheet, sheets
+from okbench.reports.tables.report import Report
 
 
 def page_of(name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import get_args
 
-from okbench.reports.report import Report
 from okbench.reports.site.markup import Markup, tag
-from okbench.reports.verdicts import Verdict
+from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import Verdict
 
 SIGNS: dict[Verdict, str] = {
     "as printed": "=",

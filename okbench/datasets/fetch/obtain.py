@@ -1,0 +1,152 @@
+"""A file's bytes from one place into a temporary name: downloaded, copied, or out of an archive."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from okbench.base.errors import FetchError
+from okbench.datasets.cache import data_folder, private_folder
+from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
+from okbench.datasets.fetch.download import Order, Patience, discard, download
+from okbench.datasets.fetch.file_check import refuse_pages
+from okbench.datasets.fetch.places import Mirror, Place
+from okbench.datasets.fetch.progress import Ticker
+from okbench.datasets.unpack import DAMAGED, Measured, extract, limit, measure
+
+_COPY_BYTES = 1 << 20
+_MOST_BYTES = 1 << 36  # for a download of which nothing is known; the largest set has 12 GB
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """A file to bring here, and how."""
+
+    entry: DatasetSpec
+    file: FileSpec
+    mirror: Mirror | None
+    patience: Patience
+    ticker: Ticker
+
+
+class Downloads:
+    """What was downloaded for the files of one group; an archive serves all of them."""
+
+    def __init__(self) -> None:
+        self._archives: dict[str, tuple[Path, Measured]] = {}
+        self._continued: set[str] = set()
+
+    def archive(self, place: Place, errand: Errand) -> tuple[Path, Measured]:
+        """An archive and its hashes, downloaded unless it is here."""
+        if place.shown not in self._archives:
+            path = place.path if place.local else _archive_part(place.shown)
+            if not place.local:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.download(place, errand, path)
+            self._archives[place.shown] = path, measured(path, errand, place.shown)
+        return self._archives[place.shown]
+
+    def download(self, place: Place, errand: Errand, part: Path) -> None:
+        """Fill the part file from the place's address."""
+        if download(_order(place, errand, part)):
+            self._continued.add(place.shown)
+
+    def continued(self, place: Place) -> bool:
+        """Whether the bytes from there were put together from more than one answer."""
+        return place.shown in self._continued
+
+    def forget(self, place: Place) -> None:
+        """Forget what came from there, so that it is downloaded from the start."""
+        self._archives.pop(place.shown, None)
+        self._continued.discard(place.shown)
+        if not place.local:
+            discard(_archive_part(place.shown))
+
+    def clear(self) -> None:
+        """Delete every downloaded archive: their files are out of them."""
+        for address in self._archives:
+            discard(_archive_part(address))
+
+
+def obtain(place: Place, errand: Errand, downloads: Downloads, new: Path) -> Measured | None:
+    """Fill `new` with the file's bytes, still compressed if they come so.
+
+    Gives the hashes of the archive when they came in one.
+    """
+    file = errand.file
+    if place.source.member:
+        archive, hashes = downloads.archive(place, errand)
+        most = limit(hashes.bytes, file.content_bytes)
+        try:
+            extract(archive, place.source.member, new, most, errand.ticker.tick)
+        except DAMAGED as error:
+            raise damaged(place.shown, error) from error
+        return hashes
+    if place.local:
+        _copy(place.path, new, errand)
+        return None
+    part = private_folder(file) / f"{file.name}.part"
+    downloads.download(place, errand, part)
+    part.replace(new)
+    discard(part)
+    return None
+
+
+def measured(path: Path, errand: Errand, shown: str) -> Measured:
+    """Hashes of a file and its content, which is no web page and can be unpacked."""
+    try:
+        refuse_pages(path, shown)
+        most = limit(path.stat().st_size, errand.file.content_bytes)
+        return measure(path, most, errand.ticker.tick)
+    except DAMAGED as error:
+        raise damaged(shown, error) from error
+
+
+def damaged(shown: str, error: BaseException) -> Exception:
+    """A FetchError for a stream that does not unpack; a disk's own errors stay what they are."""
+    if isinstance(error, OSError) and error.errno in errno.errorcode:
+        return error
+    return FetchError(f"{shown}: damaged, it cannot be unpacked ({error})")
+
+
+def _archive_part(address: str) -> Path:
+    """Where an archive is downloaded to."""
+    digest = hashlib.sha256(address.encode()).hexdigest()[:16]
+    return data_folder() / ".okbench" / f"{digest}.part"
+
+
+def _order(place: Place, errand: Errand, part: Path) -> Order:
+    file, source = errand.file, place.source
+    parts = urlsplit(source.url)
+    safe = parts.scheme == "https" or parts.hostname in _LOOPBACK or file.hashed
+    if place.official and not safe:
+        raise FetchError(
+            f"{source.url}: neither https nor a known checksum; not fetched unattended"
+        )
+    hosts = {urlsplit(each.url).hostname or "" for each in file.sources}
+    whole = 2 * file.content_bytes if file.content_bytes and not source.member else None
+    return Order(
+        url=source.url,
+        part=part,
+        hosts=dataset_catalogue.redirects() | hosts,
+        checked_later=file.hashed,
+        bytes=source.bytes if place.official else None,
+        most=(whole or _MOST_BYTES) + _COPY_BYTES,
+        patience=errand.patience,
+        progress=errand.ticker.advance,
+        tell=errand.ticker.tell,
+    )
+
+
+def _copy(source: Path, target: Path, errand: Errand) -> None:
+    total, done = source.stat().st_size, 0
+    with source.open("rb") as read, target.open("wb") as write:
+        while piece := read.read(_COPY_BYTES):
+            write.write(piece)
+            done += len(piece)
+            errand.ticker.advance(done, total)

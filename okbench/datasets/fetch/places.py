@@ -1,0 +1,118 @@
+"""Where a file can come from: the addresses of its entry, or a mirror instead of them.
+
+A mirror is a folder or an address laid out like the data folder, or a folder with all files side by
+side. It may hold a file plain or compressed, or the archive the file is a member of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from okbench.base.errors import FetchError
+from okbench.datasets.cache import PACKED, at_home
+from okbench.datasets.catalogue.specs import FileSpec, Source
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One try: a local path or an address, and what the entry says of the bytes there."""
+
+    source: Source  # its url is a path when `local`
+    local: bool = False
+    official: bool = False
+    promised: str = ""  # sha256 in the manifest of a bundle
+
+    @property
+    def shown(self) -> str:
+        return self.source.url
+
+    @property
+    def path(self) -> Path:
+        return Path(self.source.url)
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A folder or an address, and the hashes its manifest promises, if it has one."""
+
+    root: str
+    promised: Mapping[str, str]
+
+    @property
+    def local(self) -> bool:
+        return not self.root.startswith(("http://", "https://"))
+
+    def places(self, file: FileSpec) -> Iterator[Place]:
+        """Every spot of the mirror where the file could be, most likely first."""
+        names = [(f"{file.name}{suffix}", Source("")) for suffix in self._suffixes(file)]
+        names += [(source.name, source) for source in file.sources if source.member]
+        for folder in (f"{file.folder}/", ""):
+            for name, source in names:
+                key = folder + name
+                if self.promised and key not in self.promised:
+                    continue
+                url = self._join(key)
+                if self.local and not Path(url).is_file():
+                    continue
+                promised = self.promised.get(key, "")
+                yield Place(replace(source, url=url), local=self.local, promised=promised)
+
+    def _suffixes(self, file: FileSpec) -> tuple[str, ...]:
+        """Endings to look for, those of the official addresses first."""
+        served = [suffix for suffix in PACKED if any(s.url.endswith(suffix) for s in file.sources)]
+        first = [suffix for suffix in served if suffix]
+        return tuple(dict.fromkeys([*first, *PACKED]))
+
+    def _join(self, key: str) -> str:
+        if self.local:
+            return str(Path(self.root) / key)
+        return f"{self.root.rstrip('/')}/{quote(key)}"
+
+
+def open_mirror(root: str) -> Mirror:
+    """A mirror by folder or address; its manifest is read when there is one."""
+    if root.startswith(("http://", "https://")):
+        return Mirror(root, _promised(_manifest_at(root), root))
+    folder = at_home(root, "mirror")
+    try:
+        if not folder.is_dir():
+            told = "no such folder; give a folder or an http(s):// address"
+            raise FetchError(f"mirror '{root}': {told}")
+        manifest = folder / MANIFEST
+        text = manifest.read_bytes().decode("utf-8", "replace") if manifest.is_file() else ""
+    except OSError as error:
+        raise FetchError(f"mirror '{root}': cannot be read ({error.strerror})") from error
+    return Mirror(str(folder), _promised(text, root))
+
+
+def official_places(file: FileSpec) -> Iterator[Place]:
+    """The addresses of the entry, in its order."""
+    return (Place(source, official=True) for source in file.sources)
+
+
+def _promised(manifest: str, root: str) -> dict[str, str]:
+    if not manifest:
+        return {}
+    try:
+        files = json.loads(manifest)["files"]
+        return {str(key): str(about["sha256"]) for key, about in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FetchError(
+            f"mirror '{root}': its {MANIFEST} is damaged; copy the bundle again"
+        ) from error
+
+
+def _manifest_at(root: str) -> str:
+    import requests
+
+    try:
+        answer = requests.get(f"{root.rstrip('/')}/{MANIFEST}", timeout=10, allow_redirects=False)
+    except requests.RequestException as error:
+        raise FetchError(f"mirror '{root}': not reached ({type(error).__name__})") from error
+    return answer.text if answer.status_code == 200 else ""

@@ -1,0 +1,225 @@
+"""The steps between a file's rows and the rows a paper learned, in the order of `VariantSpec`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError
+from okbench.datasets.catalogue.specs import Label, Scale, Task, VariantSpec
+from okbench.datasets.readers.multi_file_rows import Joined, Matrix, Rows, distinct
+
+DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
+TOLD_COLUMNS = 1000
+LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The least and greatest value of each column."""
+
+    low: FloatArray
+    high: FloatArray
+
+    def told(self) -> dict[str, Any]:
+        """Overall, and column by column where there are few enough to be looked at."""
+        overall = {"low": float(self.low.min()), "high": float(self.high.max())}
+        if len(self.low) > TOLD_COLUMNS:
+            return overall
+        return overall | {"lows": self.low.tolist(), "highs": self.high.tolist()}
+
+    @classmethod
+    def of(cls, blocks: Iterator[Matrix], width: int) -> Ranges:
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        for block in blocks:
+            if isinstance(block, np.ndarray):
+                least, greatest = block.min(axis=0), block.max(axis=0)
+            else:
+                least, greatest = _extremes(block)
+            np.minimum(low, least, out=low)
+            np.maximum(high, greatest, out=high)
+        return cls(low, high)
+
+
+def _extremes(block: sp.csr_array) -> tuple[FloatArray, FloatArray]:
+    """Of each column of sparse rows; what is not stored is 0."""
+    width = block.shape[1]
+    met = np.bincount(block.indices, minlength=width)
+    outside = 0.0 if len(met) == 0 else np.where(met < block.shape[0], 0.0, np.inf)
+    low, high = np.full(width, 1.0) * outside, -np.full(width, 1.0) * outside
+    np.minimum.at(low, block.indices, block.data)
+    np.maximum.at(high, block.indices, block.data)
+    return low, high
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows chosen, labels made, and what is to be done to each block of features."""
+
+    source: Joined
+    rows: Rows
+    y: NDArray[Any]
+    task: Task
+    classes: tuple[Any, ...]
+    n_train: int | None
+    scale: Scale
+    before: Ranges
+    sparse: bool
+
+    @property
+    def width(self) -> int:
+        return self.source.width
+
+    def blocks(self) -> Iterator[Matrix]:
+        """The prepared features, in order, in the layout chosen."""
+        for block in self.source.blocks(self.rows):
+            scaled = scaled_rows(block, self.scale, self.before)
+            if self.sparse:
+                yield sp.csr_array(scaled)
+            else:
+                dense = scaled.toarray() if not isinstance(scaled, np.ndarray) else scaled
+                yield np.ascontiguousarray(dense, dtype=np.float64)
+
+
+def prepare(name: str, source: Joined, variant: VariantSpec) -> Prepared:
+    """Choose rows, make labels and targets, find ranges and layout. Nothing large is copied yet."""
+    rows = distinct(source) if variant.distinct else np.arange(source.n_rows)
+    if variant.first is not None:
+        rows = rows[: variant.first]
+    n_train, learned = variant.train, rows
+    if variant.split:
+        n_train = variant.split.train
+        rows = rows[np.random.default_rng(variant.split.seed).permutation(len(rows))]
+    elif n_train is not None:
+        learned = rows[:n_train]
+    if n_train is not None and not 0 < n_train < len(rows):
+        raise DataError(f"{name}: {len(rows):,} rows cannot be parted after {n_train:,}")
+    if not len(rows):
+        raise DataError(f"{name}: no rows are left to learn")
+    y, classes = _labels(name, source.y, rows, variant)
+    if variant.scale == "[0,1] with target":
+        y = _target_in_unit_range(name, source.y, y, learned)
+    before = Ranges.of(source.blocks(np.sort(learned)), source.width)
+    sparse = _stays_sparse(source, rows, variant.scale, before)
+    return Prepared(source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse)
+
+
+def _labels(
+    name: str, raw: NDArray[Any], rows: Rows, variant: VariantSpec
+) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    y = raw[rows]
+    if variant.above is not None and variant.task != "regression":
+        y = np.where(y > variant.above, 1, -1)
+    elif variant.labels:
+        y = relabelled(name, y, variant.labels)
+    if variant.task == "regression":
+        if y.dtype.kind not in "fiu":
+            raise DataError(f"{name}: the target holds words ('{y[0]}'), not numbers")
+        return y.astype(np.float64), ()
+    return labels_of(name, y, variant.task)
+
+
+def labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    """Labels as integers where they are, and the classes in sorted order."""
+    if y.dtype.kind == "f" and np.all(y == np.floor(y)) and np.all(np.abs(y) < 2**53):
+        y = y.astype(np.int64)
+    classes = tuple(np.unique(y).tolist())
+    if len(classes) < 2:
+        raise DataError(f"{name}: every row has the label {classes[0]!r}; two classes are needed")
+    if task == "binary" and len(classes) > 2:
+        told = ", ".join(map(str, classes[:8]))
+        raise DataError(f"{name}: {len(classes)} labels ({told}, …) in a set of two classes")
+    return y, classes
+
+
+def relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArray[Any]:
+    """Labels by a map from how they are written; 'rest' stands for all others, else they stay."""
+    found, codes = np.unique(y, return_inverse=True)
+    written = [_written(label) for label in found.tolist()]
+    others = labels.get("rest")
+    absent = labels.keys() - set(written) - {"rest"}
+    if len(absent) == len(labels.keys() - {"rest"}) > 0:
+        told = ", ".join(written[:8])
+        raise DataError(f"{name}: no row has a label of the map ({', '.join(absent)}); met: {told}")
+    kept = [others if others is not None else label for label in found.tolist()]
+    new = np.array([labels.get(word, stays) for word, stays in zip(written, kept, strict=True)])
+    return np.asarray(new[codes.reshape(-1)])
+
+
+def _written(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label == int(label) else str(label)
+
+
+def _target_in_unit_range(name: str, raw: NDArray[Any], y: FloatArray, learned: Rows) -> FloatArray:
+    low, high = float(raw[learned].min()), float(raw[learned].max())
+    if low == high:
+        raise DataError(f"{name}: every target is {low:g}; there is nothing to learn")
+    return (y - low) / (high - low)
+
+
+def scaled_rows(block: Matrix, scale: Scale, ranges: Ranges) -> Matrix:
+    """A block of rows scaled; a column that never changes becomes 0."""
+    match scale:
+        case "none":
+            return block
+        case "/255":
+            return block / 255.0
+        case "unit norm":
+            return _unit_norm(block)
+    span = ranges.high - ranges.low
+    varies = span > 0.0
+    safe = np.where(varies, span, 1.0)
+    if not isinstance(block, np.ndarray) and keeps_zeros(scale, ranges):
+        scaled = block.copy()
+        scaled.data = np.where(varies[block.indices], block.data / safe[block.indices], 0.0)
+        scaled.eliminate_zeros()
+        return scaled
+    dense = block if isinstance(block, np.ndarray) else block.toarray()
+    unit = (dense - ranges.low) / safe
+    if scale == "[-1,1]":
+        # the formula of svm-scale, operation by operation
+        unit = 2.0 * (dense - ranges.low) / safe - 1.0
+    return np.where(varies, unit, 0.0)
+
+
+def _unit_norm(block: Matrix) -> Matrix:
+    if isinstance(block, np.ndarray):
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        return block / np.where(norms > 0.0, norms, 1.0)[:, None]
+    row = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    norms = np.sqrt(np.bincount(row, weights=block.data**2, minlength=block.shape[0]))
+    scaled = block.copy()
+    scaled.data = block.data / norms[row]
+    return scaled
+
+
+def keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
+    """Whether a scaling leaves every 0 where it is."""
+    if scale in ("none", "/255", "unit norm"):
+        return True
+    moved = (ranges.low != 0.0) & (ranges.high > ranges.low)
+    return scale != "[-1,1]" and not moved.any()
+
+
+def _stays_sparse(source: Joined, rows: Rows, scale: Scale, ranges: Ranges) -> bool:
+    """Whether few enough of the prepared values are other than 0."""
+    size = len(rows) * source.width
+    if not keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > LARGEST_FILLED:
+        raise DataError(
+            f"scaling to {scale} fills {len(rows):,} × {source.width:,} sparse rows "
+            f"({size * 8 >> 30:,} GB); use 'none' or 'unit norm'"
+        )
+    filled = 0
+    for block in source.blocks(np.sort(rows)):
+        scaled = scaled_rows(block, scale, ranges)
+        filled += int(np.count_nonzero(scaled)) if isinstance(scaled, np.ndarray) else scaled.nnz
+        if filled >= DENSE_FROM * size:
+            return False
+    return True

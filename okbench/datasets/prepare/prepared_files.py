@@ -1,0 +1,191 @@
+"""Prepared rows kept as .npy files, to be mapped from disk by every worker without a copy.
+
+    <data folder>/.arrays/<dataset>/<key>/
+        X.npy, or values.npy, columns.npy and starts.npy; labels.npy, orders.npy, about.json
+
+The key stands for the raw bytes, the readers and the preparation: a folder is made once and never
+changed. One that cannot be read as it was written is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+from okbench.base.errors import StoreError
+from okbench.datasets.cache import data_folder, locked
+from okbench.datasets.dataset_types import Dataset, Task
+from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
+
+_ABOUT = "about.json"
+
+
+@dataclass(frozen=True)
+class About:
+    """What is told of the arrays of a folder."""
+
+    task: str
+    classes: list[Any]
+    fingerprint: str
+    n_train: int | None
+    width: int
+    sizes: dict[str, int]  # of each file, in bytes
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Arrays on disk and what is told of them."""
+
+    dataset: Dataset
+    about: About
+
+
+class Writer:
+    """A .npy file written a block at a time; its length is known only at the end."""
+
+    def __init__(self, path: Path, dtype: DTypeLike, columns: int | None = None) -> None:
+        self._dtype, self._columns, self._rows = np.dtype(dtype), columns, 0
+        self._file = path.open("wb")
+        self._head()
+        self._data_at = self._file.tell()
+
+    def append(self, block: NDArray[Any]) -> None:
+        """Add rows at the end."""
+        self._file.write(np.ascontiguousarray(block, dtype=self._dtype).data)
+        self._rows += len(block)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Write the length where NumPy left room for it."""
+        with self._file:
+            if kind is None:
+                self._file.seek(0)
+                self._head()
+                if self._file.tell() != self._data_at:
+                    raise StoreError("the header of a .npy file grew: an error of okbench")
+
+    def _head(self) -> None:
+        shape = (self._rows,) if self._columns is None else (self._rows, self._columns)
+        head = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(self._file, head)
+
+
+def kept(dataset: str, key: str, make: Callable[[Path], About]) -> Kept:
+    """The arrays of that key; `make` writes them into an empty folder when they are not there."""
+    shelf = data_folder() / ".arrays" / dataset
+    found = opened(shelf / key, dataset)
+    if found:
+        return found
+    try:
+        shelf.mkdir(parents=True, exist_ok=True)
+        with locked(shelf / f"{key}.lock", tick=lambda: None):
+            found = opened(shelf / key, dataset)
+            if found is None:
+                _make(shelf, key, make)
+                found = opened(shelf / key, dataset)
+    except OSError as error:
+        raise StoreError(
+            f"{shelf}: prepared rows cannot be kept ({error.strerror or error}); "
+            "make room, or set OKBENCH_DATA to another folder"
+        ) from error
+    if found is None:
+        raise StoreError(f"{shelf / key}: cannot be read back; delete it and try again")
+    return found
+
+
+def _make(shelf: Path, key: str, make: Callable[[Path], About]) -> None:
+    """Done by the holder of the lock: what lies about is left from a process that died."""
+    for left in [*shelf.glob(f"{key}.*.tmp"), shelf / key]:
+        shutil.rmtree(left, ignore_errors=True)
+    fresh = shelf / f"{key}.{os.getpid()}.tmp"
+    try:
+        fresh.mkdir()
+        about = make(fresh)
+        sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
+        told = json.dumps(asdict(about) | {"sizes": sizes})
+        (fresh / _ABOUT).write_text(told, encoding="utf-8")
+        fresh.replace(shelf / key)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def opened(folder: Path, dataset: str) -> Kept | None:
+    """Arrays mapped from disk; None when they are not there or not as they were written."""
+    try:
+        about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
+        for name, size in about.sizes.items():
+            if (folder / name).stat().st_size != size:
+                return None
+        made = Dataset(
+            dataset,
+            features(folder, about.width),
+            _mapped(folder / "labels.npy"),
+            cast(Task, about.task),
+            tuple(about.classes),
+            about.fingerprint,
+            _mapped(folder / "orders.npy") if "orders.npy" in about.sizes else None,
+            about.n_train,
+        )
+        return Kept(made, about)
+    except (OSError, ValueError, TypeError, KeyError, EOFError):
+        return None
+
+
+def features(folder: Path, width: int) -> Matrix:
+    """The features written by `write_features`."""
+    if (folder / "X.npy").is_file():
+        return _mapped(folder / "X.npy")
+    starts = _mapped(folder / "starts.npy")
+    values, columns = _mapped(folder / "values.npy"), _mapped(folder / "columns.npy")
+    return csr_of(values, columns, starts, width)
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    """An array mapped copy-on-write: plain to compiled loops, and the file never changes."""
+    mapped: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+    return mapped
+
+
+def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
+    """Features a block at a time: X.npy, or values, columns and starts."""
+    if not sparse:
+        with Writer(folder / "X.npy", np.float64, width) as dense:
+            for block in blocks:
+                dense.append(cast("NDArray[Any]", block))
+        return
+    counts: list[NDArray[Any]] = []
+    with (
+        Writer(folder / "values.npy", np.float64) as values,
+        Writer(folder / "columns.npy", np.int32) as columns,
+    ):
+        for block in blocks:
+            rows = cast("sp.csr_array", block)
+            values.append(rows.data)
+            columns.append(rows.indices)
+            counts.append(np.diff(rows.indptr))
+    np.save(folder / "starts.npy", starts_of(np.concatenate(counts)))
+
+
+def spill_folder() -> Path | None:
+    """Where rows are unpacked to on their way: beside the arrays, on one disk."""
+    folder = data_folder() / ".arrays"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

@@ -1,0 +1,76 @@
+"""Scaling and filling that look at a row and those before it, never ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError
+from okbench.datasets.readers.multi_file_rows import Matrix
+
+RunningScale = Literal["none", "running [0,1]", "running standard"]
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST_FILLED = 1 << 30  # values
+
+
+def filled(path: Path, X: Matrix) -> Matrix:
+    """Missing values (NaN) replaced by the mean of the rows before, 0 where there are none."""
+    if not isinstance(X, np.ndarray):
+        dense = _dense(path, X) if np.isnan(X.data).any() else None
+        return X if dense is None else filled(path, dense)
+    present = ~np.isnan(X)
+    with _refusing_overflow(path):
+        sums = np.cumsum(np.where(present, X, 0.0), axis=0)
+    counts = np.cumsum(present, axis=0)
+    means = np.zeros_like(X)
+    means[1:] = sums[:-1] / np.maximum(counts[:-1], 1)
+    return np.where(present, X, means)
+
+
+def scaled_running(path: Path, X: Matrix, scale: RunningScale) -> FloatArray:
+    """Each value within the range, or by the mean and deviation, of its column up to its row."""
+    values = _dense(path, X)
+    with _refusing_overflow(path):
+        return _unit(values) if scale == "running [0,1]" else _standard(values)
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    low = np.minimum.accumulate(values, axis=0)
+    span = np.maximum.accumulate(values, axis=0) - low
+    return np.where(span > 0.0, (values - low) / np.where(span > 0.0, span, 1.0), 0.0)
+
+
+def _standard(values: FloatArray) -> FloatArray:
+    # sums of differences from the first row keep their digits where the values are large
+    moved = values - values[:1]
+    count = np.arange(1, len(values) + 1)[:, None]
+    mean = np.cumsum(moved, axis=0) / count
+    variance = np.cumsum(moved**2, axis=0) / count - mean**2
+    spread = np.sqrt(np.maximum(variance, 0.0))
+    varies = spread > 1e-12 * np.abs(mean)
+    return np.where(varies, (moved - mean) / np.where(varies, spread, 1.0), 0.0)
+
+
+@contextmanager
+def _refusing_overflow(path: Path) -> Iterator[None]:
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError as error:
+        raise DataError(f"{path}: values too large to be added up; divide them first") from error
+
+
+def _dense(path: Path, X: Matrix) -> FloatArray:
+    if isinstance(X, np.ndarray):
+        return X
+    if X.shape[0] * X.shape[1] > _LARGEST_FILLED:
+        raise DataError(f"{path}: {X.shape[0]:,} × {X.shape[1]:,} sparse rows are too many to fill")
+    dense: FloatArray = X.toarray()
+    return dense

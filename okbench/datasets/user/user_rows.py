@@ -1,0 +1,251 @@
+"""A person's own rows: CSV, LIBSVM text, ARFF, .npy, .npz or Parquet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError, UsageError, did_you_mean
+from okbench.datasets.catalogue.specs import ReaderSpec, VariantSpec
+from okbench.datasets.dataset_types import Dataset, Task
+from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.prepare.preparation import prepare
+from okbench.datasets.prepare.running_scale import RunningScale, filled, scaled_running
+from okbench.datasets.readers.arrays import read_npy, read_npz
+from okbench.datasets.readers.chunks import chunks
+from okbench.datasets.readers.multi_file_rows import Joined, Part
+from okbench.datasets.readers.table import Column, Table, is_place
+
+Missing = Literal["refuse", "mean"]
+
+MOST_GUESSED_CLASSES = 20
+_LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+
+
+@dataclass(frozen=True)
+class OwnRows:
+    """Rows, and what had to be guessed about them, for a person to read."""
+
+    dataset: Dataset
+    notes: tuple[str, ...]
+    reader: ReaderSpec | None  # how an entry of a datasets file would read them; None if it cannot
+
+
+def read(
+    path: Path | str,
+    target: Column | None = None,
+    task: Task | None = None,
+    *,
+    name: str = "",
+    categorical: Sequence[Column] = (),
+    drop: Sequence[Column] = (),
+    missing: Missing = "refuse",
+    scale: RunningScale = "none",
+) -> OwnRows:
+    """Read rows of any known format.
+
+    `target` is a column's name or place (the last one if not told); `task` is guessed from the
+    target. Columns of words become a column a word. `missing` values are refused, or take the
+    mean of the rows before. A `scale` is learned from each row and those before it, in the file's
+    order, so that no row looks ahead.
+    """
+    path = Path(path)
+    _check(path, task, missing, scale)
+    found = _read(path, target, categorical, drop, missing)
+    notes = list(found.notes)
+    task = task or _guessed_task(found.part.y, notes)
+    variant = VariantSpec("all", (), task=task)
+    X, y = found.part.X, found.part.y
+    if X.shape[1] == 0:
+        raise DataError(f"{path}: no column is left beside the target")
+    if missing == "mean":
+        X = filled(path, X)
+    if scale != "none":
+        X = scaled_running(path, X, scale)
+    ready = prepare(str(path), Joined([Part(X, y, path.name)]), variant)
+    blocks = list(ready.blocks())
+    X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
+    name = name or path.name
+    made = Dataset(name, X, ready.y, task, ready.classes, fingerprint(X, ready.y, ready.classes))
+    return OwnRows(made, tuple(notes), found.reader if missing == "refuse" else None)
+
+
+def _check(path: Path, task: str | None, missing: str, scale: str) -> None:
+    for what, given, known in (
+        ("task", task, get_args(Task)),
+        ("way with missing values", missing, get_args(Missing)),
+        ("scale", scale, get_args(RunningScale)),
+    ):
+        if given is not None and given not in known:
+            hint = did_you_mean(given, known)
+            raise UsageError(f"no {what} '{given}'.{hint}  (one of {', '.join(known)})")
+    try:
+        if not path.is_file():
+            raise DataError(f"{path}: {'not a file of rows' if path.exists() else 'no such file'}")
+        str(path).encode()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeEncodeError as error:
+        raise DataError(f"{str(path)!a}: a name that is not UTF-8; rename the file") from error
+
+
+@dataclass(frozen=True)
+class _Found:
+    part: Part
+    notes: tuple[str, ...]
+    reader: ReaderSpec | None
+
+
+def _read(
+    path: Path,
+    target: Column | None,
+    categorical: Sequence[Column],
+    drop: Sequence[Column],
+    missing: Missing,
+) -> _Found:
+    kind = _format(path)
+    if kind in ("libsvm", "npz") and (target is not None or categorical or drop):
+        raise UsageError(f"{path}: columns cannot be chosen in a {kind} file")
+    if kind == "libsvm":
+        return _read_libsvm(path)
+    if kind == "npz":
+        X, y = read_npz(path, missing=missing == "mean")
+        return _Found(Part(X, y, path.name), (), None)
+    wanted = (*categorical, *drop, *([] if target is None else [target]))
+    header = None if all(map(is_place, wanted)) else True
+    table, reader = _read_table(path, kind, categorical, missing, header)
+    notes = []
+    if target is None:
+        target = -1
+        notes.append(
+            f"target: {_named(table, table.width - 1)} (the last one; --target says otherwise)"
+        )
+    place = table.place(target)
+    dropped = {table.place(column) for column in drop}
+    words = sorted(set(table.words) - {place} - dropped)
+    if words:
+        told = ", ".join(
+            f"{_named(table, column)} ({len(table.words[column])})" for column in words
+        )
+        notes.append(f"columns of words, one column a value: {told}")
+    _refuse_empty(table, place, dropped)
+    from okbench.datasets.readers.files import part_of, words_in_order
+
+    reader = replace(
+        reader,
+        target=table.settled(place),
+        drop=tuple(map(table.settled, sorted(dropped))),
+        categorical=tuple(map(table.settled, words)),
+    )
+    vocabulary = {column: words_in_order(table.words[column]) for column in words}
+    part = part_of(table, reader, vocabulary)
+    return _Found(part, tuple(notes), reader if kind in ("csv", "arff", "npy") else None)
+
+
+def _named(table: Table, place: int) -> str:
+    return f"'{table.names[place]}'" if table.names else f"column {place}"
+
+
+def _format(path: Path) -> str:
+    names = [suffix.lower() for suffix in path.suffixes]
+    while names and names[-1] in (".gz", ".bz2", ".xz", ".z"):
+        names.pop()
+    suffix = names[-1] if names else ""
+    known = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
+    if suffix in known:
+        return known[suffix]
+    chunk = next(chunks(path), None)
+    if chunk and b"\0" in chunk.raw:
+        raise DataError(f"{path}: not plain text; if it is UTF-16, save it as UTF-8")
+    lines = [line for line in chunk.raw.split(b"\n") if line.strip()] if chunk else []
+    rows = [line for line in lines[:5] if not line.lstrip().startswith(b"#")]
+    return "libsvm" if any(map(_LIBSVM_LINE.fullmatch, rows)) else "csv"
+
+
+def _read_libsvm(path: Path) -> _Found:
+    from okbench.datasets.readers.libsvm import read_libsvm
+
+    rows = read_libsvm(path, index_base=None)
+    note = f"LIBSVM text of {rows.X.shape[1]} columns, counted from {rows.index_base}"
+    reader = ReaderSpec("libsvm", index_base=rows.index_base)
+    return _Found(Part(rows.X, rows.y, path.name), (note,), reader)
+
+
+def _read_table(
+    path: Path,
+    kind: str,
+    categorical: Sequence[Column],
+    missing: Missing,
+    header: bool | None,
+) -> tuple[Table, ReaderSpec]:
+    from okbench.datasets.readers.arff import read_arff
+    from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
+    from okbench.datasets.readers.parquet import read_parquet
+
+    gaps = missing == "mean"
+    match kind:
+        case "arff":
+            return read_arff(path, missing=gaps).with_words(categorical), ReaderSpec("arff")
+        case "npy":
+            return read_npy(path, missing=gaps).with_words(categorical), ReaderSpec("npy")
+        case "parquet":
+            return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("csv")
+    delimiter = sniff_delimiter(path)
+    layout = Layout(delimiter, header=header, words=tuple(categorical), missing=gaps)
+    table = read_delimited(path, layout)
+    return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
+
+
+def _refuse_empty(table: Table, target: int, dropped: set[int]) -> None:
+    """Columns without any value, and rows without a target, cannot be filled."""
+    absent = np.isnan(table.values)
+    for column in np.flatnonzero(absent.all(axis=0)).tolist():
+        if column not in dropped:
+            raise DataError(
+                f"{table.path}: every value of {_named(table, column)} is missing; drop it"
+            )
+    words = table.words.get(target, ())
+    unlabelled = [place for place, word in enumerate(words) if word in ("", "?")]
+    absent[:, target] |= np.isin(table.values[:, target], unlabelled)
+    if absent[:, target].any():
+        row = int(np.argmax(absent[:, target]))
+        raise DataError(f"{table.path}: row {row} has no {_named(table, target)}, the target")
+
+
+def _guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
+    distinct = np.unique(y)
+    words = y.dtype.kind not in "fiub"
+    whole = words or bool(np.all(distinct == np.floor(distinct)))
+    if whole and len(distinct) <= (len(y) if words else MOST_GUESSED_CLASSES):
+        task = "binary" if len(distinct) <= 2 else "multiclass"
+        labels = [str(label) if words else f"{label:g}" for label in distinct[:8]]
+        told = ", ".join(labels) + (", …" if len(distinct) > 8 else "")
+        notes.append(f"task: {task}, from {len(distinct)} labels ({told}); --task says otherwise")
+    else:
+        task = "regression"
+        notes.append(
+            f"task: regression, from {len(distinct):,} different targets; --task says otherwise"
+        )
+    return cast(Task, task)
+
+
+def add(
+    path: Path | str, name: str, target: Column | None = None, task: Task | None = None
+) -> OwnRows:
+    """Read rows once to check them, and enter them under `name` in the person's datasets file."""
+    from okbench.datasets.user.user_entry import enter
+
+    found = read(path, target, task, name=name)
+    if found.reader is None:
+        raise UsageError(
+            f"{path}: only CSV, LIBSVM, ARFF and .npy files can be added; convert it first"
+        )
+    enter(Path(path).absolute(), name, found.dataset, found.reader)
+    return found

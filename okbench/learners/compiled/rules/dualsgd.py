@@ -1,0 +1,162 @@
+"""The walk of a budgeted expansion that hands the vectors it drops over to random features."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from okbench.base.jit import compiled
+from okbench.learners.compiled.elementary import FUSED, sincos_sweep
+from okbench.learners.compiled.lanes import dot, inlined
+from okbench.learners.compiled.losses import step
+from okbench.learners.compiled.rules.budget import scale
+from okbench.learners.compiled.rules.pegasos import (
+    NOBODY,
+    Vectors,
+    join,
+    leave,
+    oldest_of_least,
+    weigh,
+)
+from okbench.learners.compiled.rules.pegasos import score as score_vectors
+from okbench.learners.compiled.vector_products import products
+from okbench.learners.contract import FloatArray
+
+ANGLES, COSINES, SINES = 0, 1, 2
+
+
+class Features(NamedTuple):
+    """Random features of the kernel; lanes behind the last component are padding."""
+
+    components: int
+    frequencies: FloatArray  # inputs × lanes
+    weights: FloatArray  # 2 columns × lanes: cosines and sines of a column below each other
+    room: FloatArray  # 3 × lanes, for one row: ANGLES, COSINES, SINES
+
+
+class Rule(NamedTuple):
+    """DualSGD in numbers."""
+
+    budget: int
+    handed_over: int  # vectors, when the budget is full; no more than it
+    loss: int
+    epsilon: float
+    decay: float
+    sharpness: float
+    stale: bool  # a recycled row of coefficients keeps what is not overwritten
+
+
+@compiled(fastmath=FUSED)
+def learn_rows(
+    rows: Any, targets: Any, seen: int, vectors: Vectors, size: int, features: Features,
+    leftover: Any, rule: Rule, kernel: Any, scores: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Score, then learn, every row: (size, rows that had a loss)."""
+    coefficients, n_columns = vectors.coefficients, scores.shape[1]
+    updates = 0
+    for i in range(len(targets)):
+        score(rows, i, vectors, features, rule.sharpness, kernel, scores)
+        gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
+        updates += gain != 0.0
+        t = seen + i
+        for held in (coefficients, leftover, features.weights):
+            scale(held, t / (t + 1.0))
+        if size == rule.budget:
+            if rule.stale:
+                keep_leftover(vectors, leftover)
+            measure(vectors)
+            for _ in range(rule.handed_over):
+                lane = oldest_of_least(vectors.squares, vectors.tickets)
+                hand_over(vectors, lane, features)
+                leave(vectors, size, lane)
+                size -= 1
+        lane = join(vectors, size, rows, i, t)
+        recycled = size - (rule.budget - leftover.shape[1])
+        if rule.stale and recycled >= 0:
+            for column in range(n_columns):
+                coefficients[column, lane] = leftover[column, recycled]
+        change = gain / (rule.decay * (t + 1.0))
+        coefficients[plus, lane] = change
+        if minus >= 0 and t > 0:  # nobody has a score to be the runner-up at first
+            coefficients[minus, lane] = -change
+        size += 1
+    return size, updates
+
+
+@compiled(fastmath=FUSED)
+def score_rows(
+    rows: Any, vectors: Vectors, features: Features, sharpness: float, kernel: Any, scores: Any
+) -> None:
+    """Scores of rows; nothing is learned."""
+    for i in range(len(scores)):
+        score(rows, i, vectors, features, sharpness, kernel, scores)
+
+
+@inlined
+def score(
+    rows: Any, i: int, vectors: Vectors, features: Features, sharpness: float, kernel: Any,
+    scores: Any,
+) -> None:  # fmt: skip
+    """Scores of row i."""
+    components, frequencies, weights, room = features
+    score_vectors(rows, i, vectors, sharpness, kernel, scores)
+    products(
+        rows.values, rows.columns, rows.starts[i], rows.stops[i], frequencies, vectors.place,
+        room.shape[1], room, ANGLES,
+    )  # fmt: skip
+    finish(components, room)
+    for column in range(scores.shape[1]):
+        cosines = dot(weights, 2 * column, room, COSINES, room.shape[1])
+        sines = dot(weights, 2 * column + 1, room, SINES, room.shape[1])
+        scores[i, column] += (cosines + sines) / math.sqrt(components)
+
+
+@compiled(fastmath=FUSED)
+def finish(components: int, room: Any) -> None:
+    """Cosines and sines of the angles."""
+    sincos_sweep(room[ANGLES], room[SINES], room[COSINES], 0, room.shape[1])
+    for j in range(components, room.shape[1]):
+        room[COSINES, j] = 0.0
+
+
+@compiled(fastmath=FUSED)
+def hand_over(vectors: Vectors, lane: int, features: Features) -> None:
+    """Add the features of a vector to the weights, times its coefficients."""
+    components, frequencies, weights, room = features
+    room[ANGLES] = 0.0
+    for n in range(len(frequencies)):
+        x = vectors.matrix[n, lane]
+        if x != 0.0:
+            for j in range(room.shape[1]):
+                room[ANGLES, j] += x * frequencies[n, j]
+    finish(components, room)
+    for column in range(len(vectors.coefficients)):
+        coefficient = vectors.coefficients[column, lane] / math.sqrt(components)
+        for j in range(room.shape[1]):
+            weights[2 * column, j] += coefficient * room[COSINES, j]
+            weights[2 * column + 1, j] += coefficient * room[SINES, j]
+
+
+@compiled()
+def measure(vectors: Vectors) -> None:
+    """The lengths of the vectors' coefficients.
+
+    Many are equal but for the rounding of all they were multiplied by, which decides then, as it
+    does in the authors' program: the root is taken, because it rounds as well.
+    """
+    weigh(vectors.coefficients, vectors.squares)
+    for lane in range(len(vectors.squares)):
+        vectors.squares[lane] = math.sqrt(vectors.squares[lane])
+
+
+@inlined
+def keep_leftover(vectors: Vectors, leftover: Any) -> None:
+    """Remember the coefficients of the youngest, whose places are about to be free."""
+    tickets, next_younger = vectors.tickets, NOBODY
+    for k in range(leftover.shape[1] - 1, -1, -1):
+        youngest = -1
+        for ticket in tickets:
+            youngest = max(youngest, ticket if ticket < next_younger else -1)
+        next_younger = youngest
+        for column in range(len(leftover)):
+            leftover[column, k] = vectors.coefficients[column, youngest % len(tickets)]

@@ -1,0 +1,143 @@
+"""Several sets of outcomes side by side: a line a learner on a dataset, a column a set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from tabulate import tabulate
+
+from okbench.papers.table_types import Metric
+from okbench.reports.guard.trial_diff import difference
+from okbench.reports.numbers import mean_and_std, signed
+from okbench.reports.statistics import Paired, paired
+from okbench.reports.tables.cells import value_of
+from okbench.reports.tables.grouping import GroupKey, grouped_alike
+from okbench.trials.trial_types import Outcome
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one set says of a learner on a dataset; nothing when `n` is 0."""
+
+    n: int = 0
+    mean: float | None = None
+    std: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A learner on a dataset in every set. `change` is the last set minus the first, paired on the
+    row orders both have; `told` says what else is not the same, or why nothing can be said.
+    """
+
+    dataset: str
+    learner: str
+    metric: Metric
+    columns: tuple[Column, ...]
+    change: Paired | None
+    told: str
+
+
+def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
+    """The lines of all sets, in the order they are first met."""
+    groups = grouped_alike([outcomes.values() for outcomes in sets])
+    keys = dict.fromkeys(key for found in groups for key in found)
+    return [_line(key, [found.get(key, []) for found in groups]) for key in keys]
+
+
+def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
+    metric = next(group[0].trial.metric for group in groups if group)
+    values = [_values(group, metric) for group in groups]
+    columns = tuple(map(_column, groups, values))
+    first, last = groups[0], groups[-1]
+    if not first or not last:
+        return Line(*key, metric, columns, None, "only in some")
+    before, after = first[0].trial, last[0].trial
+    if before.metric != after.metric:
+        return Line(*key, metric, columns, None, "two metrics")
+    unlike = difference(before, after)
+    if (before.order, before.seed) != (after.order, after.seed):
+        return Line(*key, metric, columns, None, f"{unlike}; not paired: other row orders")
+    found = paired(values[-1], values[0])
+    return Line(*key, metric, columns, found, _told(unlike, values, found))
+
+
+def _values(group: Sequence[Outcome], metric: Metric) -> dict[int, float]:
+    """The metric by row order, of the trials that are done."""
+    known = ((one.trial.repetition, value_of(one, metric)) for one in group)
+    return {repetition: value for repetition, value in known if value is not None}
+
+
+def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> Column:
+    if not values:
+        return Column()
+    clocked = [one.seconds for one in group if one.status == "done" and one.seconds is not None]
+    scores = list(values.values())
+    return Column(
+        len(scores),
+        fmean(scores),
+        stdev(scores) if len(scores) > 1 else None,
+        fmean(clocked) if clocked else None,
+    )
+
+
+def _told(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
+    told = [unlike]
+    shared = values[0].keys() & values[-1].keys()
+    if shared and all(values[0][r] == values[-1][r] for r in shared):
+        told.append("equal in every trial" if len(shared) > 1 else "equal")
+    elif found is None:
+        told.append(f"cannot decide: {len(shared)} row orders in common")
+    elif not found.decided:
+        told.append("cannot decide")
+    if values[0].keys() != values[-1].keys():
+        told.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
+    return "; ".join(part for part in told if part)
+
+
+def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
+    """The lines as a table for people."""
+    rows = [
+        [
+            line.dataset,
+            line.learner,
+            *(_spelled(line.metric, column) for column in line.columns),
+            *_changed(line),
+            line.told,
+        ]
+        for line in lines
+    ]
+    header = ["dataset", "learner", *names, "last − first", "95 % interval", ""]
+    sides = ["left", "left", *["right"] * (len(names) + 2), "left"]
+    table = tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
+    return f"{table}\n"
+
+
+def _spelled(metric: Metric, column: Column) -> str:
+    if column.mean is None:
+        return "–"
+    return f"{mean_and_std(metric, column.mean, column.std)} (n={column.n})"
+
+
+def _changed(line: Line) -> tuple[str, str]:
+    if line.change is None:
+        return "", ""
+    mean = line.columns[0].mean or 0.0
+    spell = [signed(line.metric, value, mean) for value in (line.change.low, line.change.high)]
+    return signed(line.metric, line.change.mean, mean), " … ".join(spell)
+
+
+def side_by_side_json(names: Sequence[str], lines: Sequence[Line]) -> str:
+    """The same as data."""
+    page: dict[str, Any] = {
+        "okbench": "compare",
+        "schema": 1,
+        "sets": list(names),
+        "lines": [asdict(line) for line in lines],
+    }
+    return json.dumps(page, indent=2) + "\n"

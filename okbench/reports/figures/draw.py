@@ -1,0 +1,161 @@
+"""A figure as a picture, SVG and PNG. The only place that knows matplotlib.
+
+Colours are told apart by the colour-blind (Okabe and Ito's, without their yellow, and three
+more), and every line has a marker and a dash of its own for those who print in grey. The same
+numbers give the same bytes: no date, no random names.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from okbench.base.errors import UsageError
+from okbench.reports.figures.figure_data import Panel, Picture
+
+COLOURS = (
+    "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7",
+    "#56B4E9", "#E69F00", "#882255", "#7F7F7F", "#999933",
+)  # fmt: skip
+MARKERS = "os^DvPX<>*ph"
+DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
+_WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
+_LINE = 0.13  # inches of a line of the caption
+_LETTERS_AN_INCH = 16
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_FONT = 8.0
+_STYLE = {
+    "font.size": _FONT,
+    "axes.titlesize": _FONT,
+    "axes.grid": True,
+    "grid.color": "#E5E5E5",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4.0,
+    "svg.fonttype": "path",
+}
+
+
+def images(picture: Picture) -> Mapping[str, bytes]:
+    """The picture as files, by ending: svg and png."""
+    try:
+        from matplotlib import rc_context
+    except ImportError as error:
+        raise UsageError(
+            "drawing needs matplotlib, which is not installed: pip install 'okbench[plot]'"
+        ) from error
+    with rc_context({**_STYLE, "svg.hashsalt": picture.name}):
+        figure = _drawn(picture)
+        return {"svg": _saved(figure, "svg", {"Date": None}), "png": _saved(figure, "png", None)}
+
+
+def _saved(figure: Any, form: str, metadata: Mapping[str, None] | None) -> bytes:
+    page = io.BytesIO()
+    figure.savefig(page, format=form, metadata=metadata, dpi=200)
+    return page.getvalue()
+
+
+def _drawn(picture: Picture) -> Any:
+    """Title, panels, legend, caption from top to bottom, each with inches of its own."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    across = _across(picture)
+    down = -(-len(picture.panels) // across)
+    width, columns = _WIDTH * across, 2 * across
+    caption = "\n".join(
+        textwrap.fill(note, int(width * _LETTERS_AN_INCH)) for note in picture.notes
+    )
+    under = _LINE * (caption.count("\n") + 2)
+    entries = len(picture.labels) + bool(picture.bound)
+    legend = 1.4 * _LINE * (-(-entries // columns) + 0.5)
+    title = textwrap.fill(f"{picture.name}: {picture.title}", int(width * 0.75 * _LETTERS_AN_INCH))
+    height = 2 * _LINE * (title.count("\n") + 1) + _HEIGHT * down + legend + under
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    foot = (legend + under) / height
+    layout: Any = figure.get_layout_engine()
+    layout.set(rect=(0, foot, 1, 1 - foot))
+    figure.suptitle(title, fontsize=_FONT + 2)
+    axes = list(figure.subplots(down, across, squeeze=False).flat)
+    for number, (panel, ax) in enumerate(zip(picture.panels, axes, strict=False)):
+        _draw(ax, panel, f"({_LETTERS[number % 26]}) {panel.title}", picture.labels)
+    for ax in axes[len(picture.panels) :]:
+        ax.remove()
+    _legend(figure, picture, columns, under / height)
+    figure.text(0.1 / width, 0.5 * _LINE / height, caption, fontsize=_FONT - 1, va="bottom")
+    return figure
+
+
+def _across(picture: Picture) -> int:
+    """Panels side by side: the two quantities of a dataset stay in one line."""
+    count = len(picture.panels)
+    if len({panel.quantity for panel in picture.panels}) > 1:
+        return 2 if count <= 4 else 4
+    return 2 if count == 4 else min(count, 3)
+
+
+def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
+    ax.set_title(title)
+    ax.set_xlabel(panel.x_name)
+    ax.set_ylabel(panel.y_name)
+    if panel.quantity == "seconds" or panel.bounds:
+        ax.set_yscale("log", nonpositive="mask")
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    if max(mark.x for line in panel.lines.values() for mark in line) >= 1000:
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    floor = _floor(panel)
+    for label, line in panel.lines.items():
+        look = _look(labels.index(label))
+        x = [mark.x for mark in line]
+        mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
+        spread = [mark.std or 0.0 for mark in line]
+        ax.plot(x, mean, label=label, **look)
+        low = [max(m - s, floor) for m, s in zip(mean, spread, strict=True)]
+        high = [m + s for m, s in zip(mean, spread, strict=True)]
+        ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+        if label in panel.bounds:
+            ax.plot(*zip(*panel.bounds[label], strict=True), color=look["color"], **_THIN)
+    if panel.bounds:
+        ax.set_ylim(bottom=floor)
+
+
+def _floor(panel: Panel) -> float:
+    """Where the drawing ends below: nowhere, but with bounds as far down as the lowest of them."""
+    heights = [height for corners in panel.bounds.values() for _, height in corners]
+    means = [mark.mean for line in panel.lines.values() for mark in line if mark.mean > 0]
+    return min(heights + [mean / 2 for mean in means]) if heights else -math.inf
+
+
+def _look(number: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "markerfacecolor": "white" if number % 2 else None,
+    }
+
+
+def _legend(figure: Any, picture: Picture, columns: int, bottom: float) -> None:
+    """One legend of all lines drawn, in the table's order, and of what is proved of them."""
+    from matplotlib.lines import Line2D
+
+    handles = {line.get_label(): line for ax in figure.axes for line in ax.get_lines()}
+    shown = [label for label in picture.labels if label in handles]
+    if picture.bound:
+        handles[picture.bound] = Line2D([], [], color="#555555", **_THIN)
+        shown.append(picture.bound)
+    figure.legend(
+        [handles[label] for label in shown],
+        shown,
+        loc="lower center",
+        bbox_to_anchor=(0.5, bottom),
+        ncols=min(len(shown), columns),
+        frameon=False,
+    )

@@ -1,0 +1,227 @@
+"""A figure as numbers: panels of lines of points, computed from stored outcomes alone.
+
+A sweep has a point for each value, a convergence curve one for each place at which trials wrote
+down where they stood; there, a trial counts as if it had ended at that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+from okbench.papers.table_types import Quantity, Table
+from okbench.reports import numbers
+from okbench.reports.figures.bounds import NAMES, lemma_1, lemma_1_line
+from okbench.reports.figures.notes import notes
+from okbench.reports.tables.cells import Expected, cells
+from okbench.trials.plan.options import Options
+from okbench.trials.run.environment import machine_line
+from okbench.trials.store.files import Store
+from okbench.trials.store.match_outcomes import recall
+from okbench.trials.trial_types import Outcome
+
+ROWS = "rows seen"
+Corners = tuple[tuple[float, float], ...]  # of a line: (x, y)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A quantity at one place: the mean over n trials of the N expected, and their deviation.
+
+    `bound` is what the paper proves of it there, where the figure draws that.
+    """
+
+    dataset: str
+    learner: str
+    x_name: str
+    x: float
+    quantity: Quantity
+    mean: float
+    std: float | None  # normalised by n - 1
+    n: int
+    expected: int
+    bound: float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; `lines` are its marks by label, in the order of the table.
+
+    `bounds` are corners of what is proved of a line, by its label. Bounds are exponential: a panel
+    that has any is drawn in logarithms, where a mark of 0 has no place.
+    """
+
+    title: str
+    x_name: str
+    y_name: str
+    quantity: Quantity
+    lines: Mapping[str, tuple[Mark, ...]]
+    bounds: Mapping[str, Corners] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as measured. `labels` are those of all lines that any panel may have; `absent`
+    datasets have nothing measured, and `notes` say what a reader must know. `bound` is the name of
+    what is proved of the lines, where that is drawn.
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    absent: tuple[str, ...]
+    notes: tuple[str, ...]
+    bound: str = ""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(
+            mark for panel in self.panels for line in panel.lines.values() for mark in line
+        )
+
+
+def stored_picture(table: Table, results: Path, options: Options) -> Picture:
+    """The figure from what a results folder holds of its trials."""
+    contents = Store.of(results, table.trials_of).read(curves=table.kind == "curves")
+    outcomes = contents.standing()
+    expected = recall(table, outcomes.values(), options)
+    counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
+    known = contents.environments
+    hashes = {outcome.environment for outcome in counted} & known.keys()
+    machines = tuple(sorted({machine_line(known[hash_]) for hash_ in hashes}))
+    asked = list(dict.fromkeys(dataset for dataset, _ in expected))
+    return picture(table, outcomes, expected, asked, machines)
+
+
+def picture(
+    table: Table,
+    outcomes: Mapping[str, Outcome],
+    expected: Expected,
+    datasets: Sequence[str],
+    machines: Sequence[str] = (),
+) -> Picture:
+    """The figure over these datasets, those without an outcome left out and named."""
+    if table.figure is None:
+        raise ValueError(f"{table.name} is no figure")
+    marks = [mark for mark in _marks(table, outcomes, expected) if mark.dataset in datasets]
+    here = {mark.dataset for mark in marks}
+    lines = dict.fromkeys(column.line for column in table.learners)
+    by_learner = table.figure.lines == "learners"
+    labels = tuple(lines) if by_learner else tuple(datasets)
+    pages = [name for name in datasets if name in here] if by_learner else list(lines)
+    clocked = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
+    absent = tuple(name for name in datasets if name not in here)
+    drawn = {(mark.dataset, mark.learner) for mark in marks}
+    asked = dict.fromkeys(
+        (column.line, name)
+        for name, label in expected
+        for column in table.learners
+        if column.label == label and name in here
+    )
+    gaps = [f"{line} on {name}" for line, name in asked if (name, line) not in drawn]
+    return Picture(
+        table.name,
+        table.title,
+        labels,
+        tuple(_panels(table, marks, pages, labels)),
+        absent,
+        tuple(notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        NAMES[table.figure.bound] if table.figure.bound else "",
+    )
+
+
+def metric_name(table: Table) -> str:
+    """The metric in words, for an axis."""
+    return numbers.METRIC_WORDS[table.protocol.metric]
+
+
+def _marks(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) -> Iterator[Mark]:
+    if table.kind != "curves":
+        yield from _marks_at(table, outcomes, expected, None)
+        return
+    done = {id_: outcome for id_, outcome in outcomes.items() if outcome.status == "done"}
+    longest = max((len(outcome.curve) for outcome in done.values()), default=0)
+    for place in range(longest):
+        cut = {
+            id_: _cut(outcome, place) for id_, outcome in done.items() if place < len(outcome.curve)
+        }
+        yield from _marks_at(table, cut, expected, place)
+
+
+def _cut(outcome: Outcome, place: int) -> Outcome:
+    """The outcome of a trial that ended at a point of its curve."""
+    rows, total, _, seconds = outcome.curve[place]
+    return replace(outcome, rows=int(rows or 0), total=total, seconds=seconds)
+
+
+def _marks_at(
+    table: Table, outcomes: Mapping[str, Outcome], expected: Expected, place: int | None
+) -> Iterator[Mark]:
+    """The marks of every cell at one place of its curve, or at the value its column stands for."""
+    columns = {column.label: column for column in table.learners}
+    for cell in cells(table, outcomes, expected):
+        found = [outcomes[id_] for id_ in expected.get((cell.dataset, cell.learner), ())
+                 if id_ in outcomes and outcomes[id_].status == "done"]  # fmt: skip
+        column = columns[cell.learner]
+        if not found or (place is None and column.point is None):
+            continue
+        x_name, x = ROWS, float(found[0].rows)
+        if place is None and column.point:
+            x_name, x = column.point.name, float(column.point.value)
+        alone = [outcome for outcome in found if outcome.timed] or found
+        seconds = tuple(outcome.seconds for outcome in alone if outcome.seconds is not None)
+        measured: Mapping[Quantity, Sequence[float]] = {"metric": cell.values, "seconds": seconds}
+        for quantity, values in measured.items():
+            if values:
+                mean, std = fmean(values), stdev(values) if len(values) > 1 else None
+                bounded = quantity == "metric" and table.figure and table.figure.bound
+                bound = lemma_1(x, column.tolerance) if bounded else None
+                yield Mark(cell.dataset, column.line, x_name, x, quantity, mean, std,
+                           len(values), cell.expected, bound)  # fmt: skip
+
+
+def _panels(
+    table: Table, marks: Sequence[Mark], pages: Sequence[str], labels: Sequence[str]
+) -> Iterator[Panel]:
+    """The panels page by page, a page being a dataset or a learner."""
+    assert table.figure
+    by_learner = table.figure.lines == "learners"
+    for page in pages:
+        for quantity in table.figure.quantities:
+            of_page = [
+                mark
+                for mark in marks
+                if mark.quantity == quantity
+                and page == (mark.dataset if by_learner else mark.learner)
+            ]
+            if not of_page:
+                continue
+            lines = {
+                label: _line(
+                    mark for mark in of_page
+                    if label == (mark.learner if by_learner else mark.dataset)
+                )
+                for label in labels
+            }  # fmt: skip
+            y_name = metric_name(table) if quantity == "metric" else "seconds"
+            found = {label: line for label, line in lines.items() if line}
+            yield Panel(page, of_page[0].x_name, y_name, quantity, found, _bounds(table, found))
+
+
+def _line(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    return tuple(sorted(marks, key=lambda mark: mark.x))
+
+
+def _bounds(table: Table, lines: Mapping[str, tuple[Mark, ...]]) -> dict[str, Corners]:
+    """What is proved of each line, little further down than anything was measured."""
+    tolerances = {column.line: column.tolerance for column in table.learners}
+    means = [mark.mean for line in lines.values() for mark in line if mark.mean > 0]
+    floor = min(means, default=0.0) / 2
+    return {
+        label: lemma_1_line(tolerances[line[0].learner], line[0].x, line[-1].x, floor)
+        for label, line in lines.items()
+        if line[0].bound is not None
+    }

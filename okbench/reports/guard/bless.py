@@ -1,0 +1,97 @@
+"""A baseline: the outcomes of a table as they should be, with the reason why.
+
+It is a results file as any other, whose header also says the table, the reason, the date and the
+version of okbench. Curves are left behind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from okbench import __version__
+from okbench.base.errors import DataError, UsageError
+from okbench.papers.table_types import Table
+from okbench.reports.results_paths import read_file, write_whole
+from okbench.trials.plan.options import Options
+from okbench.trials.store.files import SCHEMA, Store
+from okbench.trials.store.match_outcomes import recall
+from okbench.trials.store.outcome_json import outcome_record, to_bytes
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Outcome, Status
+
+LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
+
+
+def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Options) -> Path:
+    """Write the baseline of a table from what was measured of it; gives its path.
+
+    Cells without any outcome are left out; one that is filled in part, or holds trials that timed
+    out, failed or contradict each other, is refused.
+    """
+    if not reason.strip():
+        raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
+    if table.trials_of != table.name:
+        raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
+    source = Store.of(runs, table.name).path
+    contents = read_file(source)
+    outcomes = contents.standing()
+    cells = recall(table, outcomes.values(), options)
+    ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
+    if not ids:
+        raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
+    disputed = contents.disputed().keys() & set(ids)
+    if disputed:
+        raise DataError(
+            f"{source}: {min(disputed)} was measured more than once, with different scores "
+            f"(okbench show {min(disputed)}); nothing is blessed"
+        )
+    path = Store.of(baselines, table.name).path
+    if path.is_file() and not read_file(path).blessed:
+        raise DataError(
+            f"{path} holds outcomes and is no baseline, which would replace them; choose another "
+            "folder with --into"
+        )
+    chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
+    write_whole(path, b"".join(_lines(table.name, reason.strip(), chosen, contents)))
+    return path
+
+
+def _complete(
+    table: Table, key: tuple[str, str], ids: Iterable[str], outcomes: Mapping[str, Outcome]
+) -> list[str]:
+    """The ids of a cell, none where nothing was measured."""
+    wanted = list(ids)
+    found = [outcomes[id_] for id_ in wanted if id_ in outcomes]
+    endings = Counter(outcome.status for outcome in found)
+    lasting = sum(endings[status] for status in LASTING)
+    if found and lasting < len(wanted):
+        told = ", ".join(f"{count} {status}" for status, count in endings.items())
+        raise DataError(
+            f"{key[1]} × {key[0]}: {told}, of {len(wanted)} trials; nothing is blessed. "
+            f"Run the rest (okbench run {table.name}), or bless others with --datasets, "
+            "--learners, --trials"
+        )
+    return wanted if found else []
+
+
+def _lines(
+    table: str, reason: str, outcomes: Iterable[Outcome], contents: Contents
+) -> Iterable[bytes]:
+    kept = list(outcomes)
+    header: dict[str, Any] = {
+        "table": table,
+        "reason": reason,
+        "date": datetime.now(UTC).date().isoformat(),
+        "okbench": __version__,
+    }
+    yield to_bytes({"okbench": "results", "schema": SCHEMA, "blessed": header})
+    for hash_ in sorted({outcome.environment for outcome in kept}):
+        if hash_ in contents.environments:
+            yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
+    for outcome in kept:
+        yield to_bytes({"outcome": outcome_record(replace(outcome, curve=()))})

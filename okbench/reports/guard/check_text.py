@@ -1,0 +1,164 @@
+"""A check as people, programs, CI servers and pull requests read it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from xml.etree import ElementTree
+
+from okbench.reports.guard.check import FAILS, CellCheck, Check
+from okbench.reports.guard.speed import SpeedCheck
+from okbench.reports.numbers import PERCENT, mean_and_std, signed
+from okbench.reports.tables.render import in_markdown
+
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def summary(check: Check) -> str:
+    """How the check ended, in one sentence."""
+    if not check.cells and not check.seconds:
+        return "nothing could be compared"
+    if check.passed:
+        return "no regressions"
+    regressions = f"{check.regressions} regression{'' if check.regressions == 1 else 's'}"
+    undecided = f"{check.undecided} undecided" if check.undecided else ""
+    return ", ".join(filter(None, [regressions if check.regressions else "", undecided]))
+
+
+def _text(check: Check) -> str:
+    lines = [f"scores     {_counted(check)}"] if check.cells else []
+    lines += [f"  {_line(cell)}" for cell in _notable(check)]
+    if check.seconds:
+        found = Counter(one.finding for one in check.seconds)
+        lines.append("seconds    " + "   ".join(f"{count} {word}" for word, count in found.items()))
+        lines += [f"  {_speed_line(one)}" for one in check.seconds if one.finding != "same"]
+    if check.seconds_told:
+        lines.append(f"seconds    not compared: {check.seconds_told}")
+    if check.unblessed:
+        lines.append(f"{check.unblessed} outcomes are not in the baseline")
+    return "\n".join([*lines, summary(check)]) + "\n"
+
+
+def _counted(check: Check) -> str:
+    """How many trials were found how."""
+    total: Counter[str] = Counter()
+    for cell in check.cells:
+        total.update(cell.counts)
+    return "   ".join(f"{count} {finding}" for finding, count in total.most_common())
+
+
+def _notable(check: Check) -> list[CellCheck]:
+    return [cell for cell in check.cells if cell.finding != "same"]
+
+
+def _line(cell: CellCheck) -> str:
+    found = ", ".join(f"{count} {word}" for word, count in cell.counts.items() if word != "same")
+    trials = sum(cell.counts.values())
+    told = f"{cell.learner} × {cell.dataset}: {found} of {trials} trials"
+    return "; ".join(part for part in (told, _means(cell), cell.reason) if part)
+
+
+def _means(cell: CellCheck) -> str:
+    """`15.72 → 16.90 % (+1.18, 14 sd of the baseline)`, or nothing when the means are alike."""
+    if cell.before is None or cell.now is None or cell.before == cell.now:
+        return ""
+    difference = cell.now - cell.before
+    before, now = (mean_and_std(cell.metric, mean, None) for mean in (cell.before, cell.now))
+    unit = " %" if cell.metric in PERCENT else ""
+    scale = f", {abs(difference) / cell.spread:.2g} sd of the baseline" if cell.spread else ""
+    change = signed(cell.metric, difference, cell.before)
+    return f"{before} → {now}{unit} ({change}{scale})"
+
+
+def _speed_line(one: SpeedCheck) -> str:
+    return (
+        f"{one.learner} × {one.dataset}: {one.finding}, {one.ratio:.2f} times the seconds "
+        f"({one.before:.3g} → {one.now:.3g} s, {one.rounds} each, p = {one.chance:.2g}, "
+        f"allowed {one.allowed:g})"
+    )
+
+
+def _markdown(check: Check) -> str:
+    """For a pull request: what is not the same in a table, the rest in one line."""
+    sign = "✅" if check.passed else "❌"
+    lines = [f"### {sign} okbench check: {summary(check)}", ""]
+    if check.cells:
+        lines += [f"Trials: {_counted(check)}.", ""]
+    rows: list[tuple[str, ...]] = [
+        (cell.learner, cell.dataset, cell.finding, _means(cell), cell.reason)
+        for cell in _notable(check)
+    ]
+    rows += [
+        (
+            one.learner,
+            one.dataset,
+            one.finding,
+            f"{one.ratio:.2f}× the seconds",
+            f"p = {one.chance:.2g}",
+        )
+        for one in check.seconds
+        if one.finding != "same"
+    ]
+    if rows:
+        lines += ["| learner | dataset | found | change | first seen |", "| --- " * 5 + "|"]
+        lines += ["| " + " | ".join(map(in_markdown, row)) + " |" for row in rows]
+        lines.append("")
+    if check.seconds_told:
+        lines.append(f"Seconds were not compared: {check.seconds_told}.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _json(check: Check) -> str:
+    page = {
+        "okbench": "check",
+        "schema": 1,
+        "passed": check.passed,
+        "summary": summary(check),
+        "tolerance": check.tolerance,
+        "unblessed": check.unblessed,
+        "seconds_told": check.seconds_told,
+        "cells": [{**vars(cell), "finding": cell.finding} for cell in check.cells],
+        "seconds": [{**vars(one), "ratio": one.ratio} for one in check.seconds],
+    }
+    return json.dumps(page, indent=2, default=str) + "\n"
+
+
+def _junit(check: Check) -> str:
+    """One test case a cell, as CI servers show them."""
+    suite = ElementTree.Element("testsuite", name="okbench check")
+    for cell in check.cells:
+        _case(
+            suite, f"{cell.table}.{cell.dataset}", cell.learner, cell.finding in FAILS, _line(cell)
+        )
+    for one in check.seconds:
+        _case(
+            suite,
+            f"seconds.{one.dataset}",
+            one.learner,
+            one.finding in ("worse", "cannot say"),
+            _speed_line(one),
+        )
+    if not len(suite):
+        _case(suite, "okbench", "check", True, summary(check))
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: ElementTree.Element, group: str, name: str, failed: bool, told: str) -> None:
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=_NO_XML.sub("?", group), name=_NO_XML.sub("?", name)
+    )
+    if failed:
+        ElementTree.SubElement(case, "failure", message=_NO_XML.sub("?", told))
+
+
+PAGES: Mapping[str, Callable[[Check], str]] = {
+    "text": _text,
+    "json": _json,
+    "junit": _junit,
+    "md": _markdown,
+}

@@ -1,0 +1,48 @@
+"""What became of a trial that is gone: which trial stands in its place, and how it differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from okbench.trials.trial_types import Trial
+
+
+class Changes:
+    """Finds, for a trial that is gone, the trial that stands in its place, and tells them apart."""
+
+    def __init__(self, strangers: Iterable[Trial]) -> None:
+        self._by_slot: dict[Trial, list[Trial]] = defaultdict(list)
+        for trial in strangers:
+            self._by_slot[_slot(trial)].append(trial)
+
+    def of(self, gone: Trial) -> str:
+        """What changed, in words; empty when nothing stands in its place."""
+        told = [difference(gone, trial) for trial in self._by_slot.get(_slot(gone), ())]
+        return min(told, key=len, default="")
+
+
+def _slot(trial: Trial) -> Trial:
+    return replace(trial, fingerprint="", learner_version=0, settings=(), protocol_version=0)
+
+
+def difference(old: Trial, new: Trial) -> str:
+    """What tells two trials of one learner on one dataset apart, besides their row orders."""
+    told = []
+    if old.learner_version != new.learner_version:
+        told.append(f"learner version {old.learner_version} → {new.learner_version}")
+    before, after = dict(old.settings), dict(new.settings)
+    told += [
+        f"{name} {before.get(name)!r} → {after.get(name)!r}"
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]
+    if old.fingerprint != new.fingerprint:
+        told.append("other rows")
+    told += [
+        f"{name.replace('_', ' ')} {getattr(old, name)} → {getattr(new, name)}"
+        for name in ("seed", "order", "protocol", "protocol_version", "block", "tolerance")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    return ", ".join(told)

@@ -1,0 +1,120 @@
+"""Results files by the names people give: a file, a folder of them, or a table."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from okbench.base.errors import StoreError, UsageError
+from okbench.papers.table_catalogue import find, names
+from okbench.trials.store.files import Store
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Outcome
+
+RUNS, BASELINES = Path("runs"), Path("results")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A baseline and the outcomes to hold against it."""
+
+    table: str
+    baseline: Path
+    new: Path
+
+
+def results_files(place: Path) -> dict[str, Path]:
+    """The results files at a place by the table they are of: the file, or all of a folder."""
+    if place.is_dir():
+        found = sorted(p for p in place.rglob("*.jsonl") if not p.name.endswith(".tune.jsonl"))
+        return {path.relative_to(place).with_suffix("").as_posix(): path for path in found}
+    if place.is_file():
+        return {table_of(place): place}
+    raise UsageError(f"no results at {place}")
+
+
+def table_of(path: Path) -> str:
+    """The table a results file is of: as its header says, else the one its place is named after
+    (`…/lsokl/table5.jsonl`), else its name.
+    """
+    blessed = read_file(path).blessed.get("table")
+    if blessed:
+        return str(blessed)
+    folder, name = path.absolute().parent.name, path.stem
+    known = {card.name for card in names()}
+    return f"{folder}/{name}" if f"{folder}/{name}" in known else name
+
+
+def pairs(baseline: Path, new: Path | None) -> list[Pair]:
+    """What to check against what. A folder stands for every results file in it; outcomes are looked
+    for under the same name, in runs/ unless told. One file of outcomes at least is there.
+    """
+    if not baseline.exists():
+        baseline = _baseline_named(str(baseline))
+    files = results_files(baseline)
+    if not files:
+        raise UsageError(f"no results files in {baseline}")
+    place = RUNS if new is None else new
+    if len(files) > 1 and place.is_file():
+        raise UsageError(
+            f"{baseline} holds {len(files)} baselines; name a folder to check, not a file"
+        )
+    found = [
+        Pair(table, path, place if place.is_file() else Store.of(place, table).path)
+        for table, path in files.items()
+    ]
+    if not any(pair.new.is_file() for pair in found):
+        raise UsageError(f"no results at {found[0].new}")
+    return found
+
+
+def _baseline_named(name: str) -> Path:
+    """The baseline of a table, which may be named as anywhere: `table5`."""
+    path = Store.of(BASELINES, name).path
+    with suppress(UsageError):
+        path = Store.of(BASELINES, find(name).name).path
+    if not path.is_file():
+        raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
+    return path
+
+
+def read_file(path: Path, curves: bool = False) -> Contents:
+    """What a results file holds; it must be there."""
+    if not path.is_file():
+        raise UsageError(f"no results at {path}")
+    return Store(path).read(curves=curves)
+
+
+def outcomes_at(place: Path) -> dict[str, Outcome]:
+    """Every outcome that stands at a place, by its trial's id."""
+    return {
+        id_: outcome
+        for path in results_files(place).values()
+        for id_, outcome in read_file(path).standing().items()
+    }
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that its name always stands for a whole one; a pipe or a device is written
+    to, never replaced.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).chmod(0o644)
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,177 @@
+"""Cells of a table, computed from stored outcomes and from nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from okbench.base.quantities import spoken_time
+from okbench.papers.table_types import Metric, PrintedCell, Table
+from okbench.trials.trial_types import Outcome
+
+CellKey = tuple[str, str]  # dataset, learner label
+Expected = Mapping[CellKey, Sequence[str]]  # the ids of the trials that belong in a cell
+_OUTGROWN = 1e150  # from here on no deviation can be reckoned: squares are beyond all numbers
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was measured for one learner on one dataset, and what the paper prints there.
+
+    `values` are the metric of each done trial, in percent for rates, in the order expected.
+    `repetitions` are the row orders of those, by which two cells of a dataset are paired.
+    `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
+    `inferred` the settings it does not give. `seconds` is a mean over the trials measured alone
+    when there are such (`timed`), else over all done; `environments` are where they ran. `bytes`
+    is what a model held. `over_limit` says that every trial outran the table's own time limit.
+    """
+
+    dataset: str
+    learner: str
+    metric: Metric
+    values: tuple[float, ...]
+    expected: int
+    repetitions: tuple[int, ...] = ()
+    runs: int = 0
+    inferred: tuple[str, ...] = ()
+    seconds: float | None = None
+    timed: bool = False
+    bytes: float | None = None
+    environments: tuple[str, ...] = ()
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    printed: PrintedCell | None = None
+    left_out: bool = False
+    over_limit: str = ""
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.metric != "accuracy"
+
+    @property
+    def by_repetition(self) -> dict[int, float]:
+        """The value on each row order."""
+        return dict(zip(self.repetitions, self.values, strict=True))
+
+    @property
+    def complete(self) -> bool:
+        return 0 < self.expected == self.n
+
+    @property
+    def mean(self) -> float | None:
+        return fmean(self.values) if self.values else None
+
+    @property
+    def std(self) -> float | None:
+        """The standard deviation over trials, normalised by n - 1."""
+        if self.n < 2:
+            return None
+        mean = fmean(self.values)
+        return math.sqrt(math.fsum((value - mean) ** 2 for value in self.values) / (self.n - 1))
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        if self.mean is None or self.printed is None or self.printed.mean is None:
+            return None
+        return self.mean - self.printed.mean
+
+    @property
+    def shortfall(self) -> str:
+        """What keeps the cell from being complete, in words; empty when nothing does."""
+        if self.complete:
+            return ""
+        if self.left_out and not self.values and not self.statuses:
+            return "not run"
+        if self.over_limit:
+            return self.over_limit
+        ended = [f"{status} {count}" for status, count in sorted(self.statuses.items())]
+        if not self.values:
+            return ", ".join(ended) or "missing"
+        return ", ".join([f"{self.n}/{self.expected}", *ended])
+
+
+def cells(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) -> list[Cell]:
+    """The cells of a table, dataset by dataset. Outcomes that no cell expects are not counted;
+    a cell for which nothing is expected still awaits the paper's number of runs.
+    """
+    return [
+        _cell(table, (row.name, column.label), outcomes, expected)
+        for row in table.datasets
+        for column in table.learners
+    ]
+
+
+def _cell(table: Table, key: CellKey, outcomes: Mapping[str, Outcome], expected: Expected) -> Cell:
+    ids = expected.get(key, ())
+    found = [outcomes[id_] for id_ in ids if id_ in outcomes]
+    scored = [(outcome, value_of(outcome, table.protocol.metric)) for outcome in found]
+    counted = [(outcome, value) for outcome, value in scored if value is not None]
+    done = [outcome for outcome, _ in counted if outcome.seconds is not None]
+    alone = [outcome for outcome in done if outcome.timed]
+    clocked = alone or done
+    return Cell(
+        *key,
+        metric=table.protocol.metric,
+        values=tuple(value for _, value in counted),
+        expected=len(ids) or table.protocol.runs,
+        repetitions=tuple(outcome.trial.repetition for outcome, _ in counted),
+        runs=table.protocol.runs,
+        inferred=_inferred(table, key, found),
+        seconds=_mean(outcome.seconds for outcome in clocked),
+        timed=bool(alone),
+        bytes=_mean(outcome.bytes for outcome, _ in counted),
+        environments=tuple(sorted({outcome.environment for outcome in clocked})),
+        statuses=Counter(_ending(outcome) for outcome, value in scored if value is None),
+        printed=table.printed.get(key),
+        left_out=key in table.left_out,
+        over_limit=_over_limit(table, ids, found),
+    )
+
+
+def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> str:
+    """`over 2 h` when that is all that came of a cell, as the paper has it."""
+    limit = table.protocol.time_limit
+    late = [one for one in found if one.status == "timeout" and (one.seconds or 0.0) >= limit]
+    return f"over {spoken_time(limit)}" if 0 < len(ids) == len(late) else ""
+
+
+def value_of(outcome: Outcome, metric: Metric) -> float | None:
+    """The metric of a done trial; None when it is no number, or has outgrown the numbers."""
+    if outcome.status != "done" or outcome.total is None or not outcome.rows:
+        return None
+    share = outcome.total / outcome.rows
+    if not abs(share) < _OUTGROWN:
+        return None
+    if metric in ("mistake_rate", "exceedance"):
+        return 100.0 * share
+    if metric == "accuracy":
+        return 100.0 * (1.0 - share)
+    return math.sqrt(share) if metric == "rmse" else share
+
+
+def _inferred(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[str, ...]:
+    """The settings the learner took and the paper does not give."""
+    taken = {name for outcome in found[:1] for name, _ in outcome.trial.settings}
+    given = table.settings.get(key, {})
+    return tuple(
+        name
+        for name, setting in given.items()
+        if name in taken and setting.source in ("inferred", "tuned")
+    )
+
+
+def _ending(outcome: Outcome) -> str:
+    # done without a score: a sum of squares that outgrew the numbers
+    return "diverged" if outcome.status == "done" else outcome.status
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

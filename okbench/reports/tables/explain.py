@@ -1,0 +1,161 @@
+"""What is behind a number: the trials of a cell, and a single trial."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+from tabulate import tabulate
+
+from okbench.base.errors import UsageError, did_you_mean
+from okbench.papers.table_types import Table
+from okbench.reports.load import stored
+from okbench.reports.results_paths import read_file, results_files
+from okbench.reports.tables.cells import value_of
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import repetitions_of
+from okbench.trials.run.environment import machine_line
+from okbench.trials.store.files import Store
+from okbench.trials.store.match_outcomes import recall
+from okbench.trials.trial_types import Outcome
+
+
+def explain(
+    table: Table,
+    learner: str,
+    dataset: str,
+    results: Path,
+    options: Options,
+    named: Sequence[str] = (),
+) -> str:
+    """The trials behind a cell, its verdict and why, and the command that repeats each trial.
+
+    `named` is how the table was named on the command line, where its name alone is not enough.
+    """
+    report = stored(table, results, options)
+    key = _known(dataset, report.datasets, "dataset"), _known(learner, report.learners, "learner")
+    contents = Store.of(results, table.trials_of).read(curves=False)
+    outcomes = contents.standing()
+    ids = recall(table, outcomes.values(), options).get(key, ())
+    cell, verdict = report.cells[key], report.verdicts[key]
+    repetitions = repetitions_of(table, options)
+    found = [outcomes[id_] for id_ in ids if id_ in outcomes]
+    alone = {one.trial.repetition for one in found if one.timed}
+    lines = [
+        f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
+        f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
+        f"verdict       {verdict.verdict}: {verdict.reason}",
+        "",
+        *_settings(table, key, found),
+        "",
+        _trials(repetitions, ids, outcomes),
+        "",
+        "To repeat a trial, measured anew and stored in another folder:",
+        *(f"  {_command(key, r, r in alone, options, named or [table.name])}" for r in repetitions),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _known(name: str, known: tuple[str, ...], noun: str) -> str:
+    found = [one for one in known if one.casefold() == name.casefold()]
+    if not found:
+        hint = did_you_mean(name, known)
+        raise UsageError(f"no {noun} '{name}' here.{hint} There is {', '.join(known)}")
+    return found[0]
+
+
+def _settings(table: Table, key: tuple[str, str], found: list[Outcome]) -> Iterator[str]:
+    """Each setting the trials ran with, and who says so."""
+    given = table.settings.get(key, {})
+    for name, value in found[0].trial.settings if found else ():
+        setting = given.get(name)
+        source = "the learner's default" if setting is None else setting.source
+        reason = f": {setting.reason}" if setting and setting.reason else ""
+        yield f"{name} = {value}  ({source}{reason})"
+
+
+def _trials(repetitions: Sequence[int], ids: Sequence[str], outcomes: Mapping[str, Outcome]) -> str:
+    if not ids:
+        return "No trial of this cell is stored."
+    rows = []
+    for repetition, id_ in zip(repetitions, ids, strict=True):
+        one = outcomes.get(id_)
+        if one is None:
+            rows.append([repetition, id_, "missing", "", "", "", "", ""])
+            continue
+        value = value_of(one, one.trial.metric)
+        clock = (
+            "" if one.seconds is None else f"{one.seconds:.4g}" + (" alone" if one.timed else "")
+        )
+        total = "" if one.total is None else f"{one.total:.10g} of {one.rows}"
+        shown = "" if value is None else f"{value:.6g}"
+        rows.append([repetition, id_, one.status, total, shown, clock, one.environment, one.reason])
+    header = ["r", "trial", "status", "total", "value", "seconds", "environment", ""]
+    return tabulate(rows, headers=header, tablefmt="simple", disable_numparse=True)
+
+
+def _command(
+    key: tuple[str, str], repetition: int, timed: bool, options: Options, named: Sequence[str]
+) -> str:
+    """With --again it measures each time it is given, not only the first."""
+    words = ["okbench", "run", *named, "--datasets", key[0], "--learners", key[1]]
+    words += ["--repetition", str(repetition)]
+    words += ["--seed", str(options.seed)] if options.seed else []
+    words += ["--timing"] if timed else []
+    return join([*words, "--again", "--results", "again"])
+
+
+def find_trials(prefix: str, places: list[Path]) -> list[tuple[Path, Outcome, dict[str, Any]]]:
+    """Every stored outcome whose trial's id begins so, with its file and its machine."""
+    needle = f'"id":"{prefix}'.encode()
+    files = [path for place in places if place.exists() for path in results_files(place).values()]
+    found = []
+    for path in files:
+        if needle in path.read_bytes():
+            contents = read_file(path, curves=True)
+            found += [
+                (path, outcome, contents.environments.get(outcome.environment, {}))
+                for outcome in contents.measured
+                if outcome.trial.id.startswith(prefix)
+            ]
+    return found
+
+
+def describe_trial(prefix: str, places: list[Path]) -> str | None:
+    """All that is known of the trial whose id begins so; None when there is none."""
+    found = find_trials(prefix, places)
+    ids = sorted({outcome.trial.id for _, outcome, _ in found})
+    if len(ids) > 1:
+        raise UsageError(f"'{prefix}' could be {', '.join(ids[:5])}; say more of it")
+    return "\n".join(_page(*one) for one in found) if found else None
+
+
+def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
+    trial = outcome.trial
+    value = value_of(outcome, trial.metric)
+    told = {
+        "trial": trial.id,
+        "spelled": trial.spelled,
+        "file": path,
+        "status": outcome.status + (f": {outcome.reason}" if outcome.reason else ""),
+        "total": f"{outcome.total} over {outcome.rows} rows",
+        trial.metric: "" if value is None else value,
+        "seconds": f"{outcome.seconds}" + (", measured alone" if outcome.timed else ""),
+        "support": outcome.support,
+        "bytes": outcome.bytes,
+        "finished": outcome.finished,
+        "machine": machine_line(machine) if machine else "not recorded",
+        "extra": json.dumps(outcome.extra) if outcome.extra else None,
+    }
+    lines = [f"{name:<14}{value}" for name, value in told.items() if value not in (None, "")]
+    if outcome.curve:
+        points = [
+            ["" if number is None else f"{number:.6g}" for number in p] for p in outcome.curve
+        ]
+        table = tabulate(points, headers=["rows", "total", "support", "seconds"], tablefmt="simple",
+                         disable_numparse=True)  # fmt: skip
+        lines += ["", table]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,77 @@
+"""Outcomes put together as far as they may be averaged, and no further."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from okbench.trials.trial_types import Outcome, Trial
+
+GroupKey = tuple[str, str]  # dataset, learner; with what tells it from its like
+
+
+Kinds = dict[GroupKey, dict[Trial, list[Outcome]]]  # a trial of row order 0 stands for its like
+
+
+def grouped(outcomes: Iterable[Outcome]) -> dict[GroupKey, list[Outcome]]:
+    """Outcomes that differ in their row order alone, by dataset and learner.
+
+    Where a learner stands on a dataset in several ways (settings, versions, seeds, rows), its name
+    tells them apart: `FOGD(step=0.1)`, `FOGD(version=2)`.
+    """
+    return grouped_alike([outcomes])[0]
+
+
+def grouped_alike(
+    sets: Sequence[Iterable[Outcome]],
+) -> list[dict[GroupKey, list[Outcome]]]:
+    """Several sets so grouped, each group with the same name in all of them. Where no set has a
+    learner in several ways, it keeps its plain name, however the sets differ.
+    """
+    found = [_kinds(outcomes) for outcomes in sets]
+    named: list[dict[GroupKey, list[Outcome]]] = [{} for _ in sets]
+    for rows, learner in dict.fromkeys(key for kinds in found for key in kinds):
+        groups = [kinds.get((rows, learner), {}) for kinds in found]
+        told = _told_apart(groups) if max(map(len, groups)) > 1 else {}
+        for into, of_set in zip(named, groups, strict=True):
+            for kind, group in of_set.items():
+                into[rows, learner + told.get(kind, "")] = group
+    return named
+
+
+def _kinds(outcomes: Iterable[Outcome]) -> Kinds:
+    found: Kinds = defaultdict(dict)
+    for outcome in outcomes:
+        trial = outcome.trial
+        rows = f"{trial.dataset}:{trial.variant}" if trial.variant else trial.dataset
+        kind = replace(trial, repetition=0)
+        found[rows, trial.learner].setdefault(kind, []).append(outcome)
+    return found
+
+
+def _told_apart(groups: Iterable[Iterable[Trial]]) -> dict[Trial, str]:
+    """What each kind has that not all of them have: `(step=0.1)`."""
+    traits: Mapping[Trial, Mapping[str, object]] = {
+        kind: _traits(kind) for kinds in groups for kind in kinds
+    }
+    common = set.intersection(*(set(own.items()) for own in traits.values()))
+    own = {
+        kind: [f"{name}={value}" for name, value in of_kind.items() if (name, value) not in common]
+        for kind, of_kind in traits.items()
+    }
+    return {kind: f"({', '.join(words)})" for kind, words in own.items() if words}
+
+
+def _traits(kind: Trial) -> dict[str, object]:
+    return {
+        **dict(kind.settings),
+        "version": kind.learner_version,
+        "rows": kind.fingerprint[:8],
+        "order": kind.order,
+        "seed": kind.seed,
+        "protocol": f"{kind.protocol}/{kind.protocol_version}",
+        "block": kind.block,
+        "tolerance": kind.tolerance,
+        "metric": kind.metric,
+    }

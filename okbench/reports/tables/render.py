@@ -1,0 +1,142 @@
+"""A report as text: sheets for people, raw numbers for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from tabulate import SEPARATING_LINE, tabulate
+
+from okbench.base.errors import UsageError, did_you_mean
+from okbench.reports.numbers import encodable, in_ascii
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.latex import latex
+from okbench.reports.tables.layout import Entry, Sheet, sheets
+from okbench.reports.tables.report import Report
+
+CSV_COLUMNS = (
+    "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+)  # fmt: skip
+_MARKDOWN = re.compile(r"([\\|*_<`\[])")
+
+
+def render(report: Report, form: str, encoding: str | None = None) -> str:
+    """A report in one of FORMATS. `encoding` is that of where it will be written: ASCII stands in
+    for what it lacks. Rates are in percent; csv and json hold numbers as measured.
+    """
+    check_format(form)
+    if form in _DATA:
+        return written(_DATA[form](report), encoding)
+    return render_sheets(sheets(report, like_paper=form == "latex"), form, encoding)
+
+
+def check_format(form: str) -> None:
+    """Refuse a format that is not one of FORMATS."""
+    if form not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"no format '{form}' ({known}).{did_you_mean(form, FORMATS)}")
+
+
+def written(text: str, encoding: str | None) -> str:
+    """The text, in ASCII where an encoding lacks some of its characters."""
+    return text if encodable(text, encoding) else in_ascii(text)
+
+
+def render_sheets(pages: Sequence[Sheet], form: str, encoding: str | None = None) -> str:
+    """Sheets in one of the formats for people."""
+    text = "\n\n".join(map(_PAGES[form], pages))
+    if not encodable(text, encoding):
+        text = "\n\n".join(_PAGES[form](page.in_ascii()) for page in pages)
+    return text + "\n"
+
+
+def _terminal(sheet: Sheet) -> str:
+    rows: list[Any] = []
+    for group in sheet.groups:
+        rows += [SEPARATING_LINE] if rows else []
+        rows += [[f"* {e.text}" if e.best else e.text for e in row] for row in group]
+    table = _tabulated(sheet.header, rows, "simple", sheet.words)
+    return "\n".join([sheet.title, "", table, "", *sheet.notes])
+
+
+def _markdown(sheet: Sheet) -> str:
+    def spelled(entry: Entry) -> str:
+        words = in_markdown(entry.text)
+        return f"**{words}**" if entry.best else words
+
+    rows = [list(map(spelled, row)) for group in sheet.groups for row in group]
+    table = _tabulated(list(map(in_markdown, sheet.header)), rows, "pipe", sheet.words)
+    notes = [f"- {in_markdown(note)}" for note in sheet.notes]
+    return "\n".join([f"### {in_markdown(sheet.title)}", "", table, "", *notes])
+
+
+def in_markdown(text: str) -> str:
+    """The text as Markdown shows it letter by letter."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
+    sides = ["left"] * words + ["right"] * (len(header) - words)
+    return tabulate(rows, headers=header, tablefmt=form, colalign=sides, disable_numparse=True)
+
+
+def _csv(report: Report) -> str:
+    """One row a cell."""
+    page = io.StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for cell in report.cells.values():
+        writer.writerow(
+            [
+                report.table,
+                cell.dataset,
+                cell.learner,
+                cell.metric,
+                *("" if number is None else number for number in (cell.mean, cell.std)),
+                cell.n,
+                "" if cell.seconds is None else cell.seconds,
+                cell.shortfall or "done",
+            ]
+        )
+    return page.getvalue()
+
+
+def _json(report: Report) -> str:
+    """Everything the report knows; non-ASCII characters are escaped."""
+    everything = {
+        "okbench": "report",
+        "schema": 1,
+        **{field.name: getattr(report, field.name) for field in fields(report)},
+        "blessed": [_json_cell(cell) for cell in report.blessed.values()],
+        "cells": [
+            {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
+            for key, cell in report.cells.items()
+        ],
+    }
+    return json.dumps(everything, indent=2, allow_nan=False) + "\n"
+
+
+def _json_cell(cell: Cell) -> dict[str, Any]:
+    return {
+        **vars(cell),
+        "n": cell.n,
+        "mean": cell.mean,
+        "std": cell.std,
+        "difference": cell.difference,
+        "status": cell.shortfall or "done",
+        "printed": asdict(cell.printed) if cell.printed else None,
+    }
+
+
+_PAGES: Mapping[str, Callable[[Sheet], str]] = {
+    "terminal": _terminal,
+    "md": _markdown,
+    "latex": latex,
+}
+_DATA: Mapping[str, Callable[[Report], str]] = {"csv": _csv, "json": _json}
+FORMATS = (*_PAGES, *_DATA)

@@ -1,0 +1,76 @@
+"""A table's cells with what a reader must know to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from okbench.papers.table_types import Metric, Table
+from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
+from okbench.reports.tables.verdicts import Judgement, judge
+from okbench.trials.trial_types import Outcome
+
+MACHINE_UNKNOWN = "not recorded"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table as measured, with three numbers kept apart: what the paper prints (in each cell),
+    what was `blessed` as our baseline, and what `cells` hold now.
+
+    `machines` are those behind the seconds; `others` counts the stored outcomes of other settings,
+    versions or seeds, which no cell counts; `disputed` the trials measured more than once with
+    different scores, of which the later counts.
+    """
+
+    table: str
+    title: str
+    metric: Metric
+    lower_is_better: bool
+    datasets: tuple[str, ...]
+    learners: tuple[str, ...]
+    cells: Mapping[CellKey, Cell]
+    machines: tuple[str, ...]
+    others: int = 0
+    blessed: Mapping[CellKey, Cell] = field(default_factory=dict)
+    disputed: int = 0
+
+    @cached_property
+    def verdicts(self) -> Mapping[CellKey, Judgement]:
+        """How each cell stands to what the paper prints."""
+        return {key: judge(cell) for key, cell in self.cells.items()}
+
+    @property
+    def has_printed(self) -> bool:
+        return any(cell.printed for cell in self.cells.values())
+
+
+def report(
+    table: Table,
+    outcomes: Mapping[str, Outcome],
+    expected: Expected,
+    machines: Mapping[str, str] | None = None,
+    blessed: Mapping[CellKey, Cell] | None = None,
+    disputed: int = 0,
+) -> Report:
+    """The report of a table. `machines` tells the machine line of an environment's hash; `blessed`
+    are the cells of its baseline.
+    """
+    known = machines or {}
+    measured = {(cell.dataset, cell.learner): cell for cell in cells(table, outcomes, expected)}
+    environments = {found for cell in measured.values() for found in cell.environments}
+    counted = {id_ for ids in expected.values() for id_ in ids}
+    return Report(
+        table=table.name,
+        title=table.title,
+        metric=table.protocol.metric,
+        lower_is_better=table.lower_is_better,
+        datasets=tuple(row.name for row in table.datasets),
+        learners=tuple(column.label for column in table.learners),
+        cells=measured,
+        machines=tuple(sorted({known.get(found, MACHINE_UNKNOWN) for found in environments})),
+        others=sum(id_ not in counted for id_ in outcomes),
+        blessed={key: cell for key, cell in (blessed or {}).items() if cell.values},
+        disputed=disputed,
+    )

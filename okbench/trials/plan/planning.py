@@ -1,0 +1,251 @@
+"""From a table to its trials. Pure: nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
+from okbench.datasets.dataset_types import Dataset
+from okbench.learners.registry import Entry, find, settings_of
+from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.seeds import published_orders
+from okbench.trials.trial_types import Outcome, Trial
+
+Load = Callable[[str, str], Dataset]
+Cell = tuple[DatasetRow, LearnerColumn]
+
+_ALL = Options()
+_MOST = 1_000_000  # trials of a cell
+
+
+def plan(
+    table: Table, load: Load, options: Options = _ALL, cells: Sequence[Cell] | None = None
+) -> list[Trial]:
+    """The trials of a table, repetitions outermost: a run cut short has every cell partly filled.
+
+    `load(name, variant)` gives prepared rows. `cells` are those of `chosen_cells`, or some of them.
+    """
+    return in_rounds(trials_by_cell(table, load, options, cells))
+
+
+def in_rounds(cells: Mapping[tuple[str, str], Sequence[Trial]]) -> list[Trial]:
+    """The trials of cells, every trial once: the first of each cell, then the second of each."""
+    rounds = chain.from_iterable(zip(*cells.values(), strict=True))
+    return list({trial.id: trial for trial in rounds}.values())
+
+
+def trials_by_cell(
+    table: Table, load: Load, options: Options = _ALL, cells: Sequence[Cell] | None = None
+) -> Mapping[tuple[str, str], tuple[Trial, ...]]:
+    """The trials behind each cell, by dataset (`name` or `name:variant`) and learner label."""
+    _refuse_untaken(table)
+    return {
+        (row_key(table, row), column.label): _trials(table, row, column, load, options)
+        for row, column in (chosen_cells(table, options) if cells is None else cells)
+    }
+
+
+def row_key(table: Table, row: DatasetRow) -> str:
+    """A row's name, with its variant only where a table has two rows of that name."""
+    twice = sum(other.name == row.name for other in table.datasets) > 1
+    return f"{row.name}:{row.variant}" if twice else row.name
+
+
+def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
+    """The repetitions asked for, in their order: those named, or the first so many."""
+    if options.repetitions is not None:
+        return tuple(sorted(set(options.repetitions)))
+    count = table.protocol.runs if options.trials is None else options.trials
+    if count > _MOST:
+        raise UsageError(f"{table.name}: at most {_MOST:,} trials of a cell, not {count:,}")
+    return tuple(range(count))
+
+
+def time_limit_of(table: Table, options: Options) -> float:
+    """Seconds a trial may take: those asked for, or the table's own limit."""
+    return table.protocol.time_limit if options.time_limit is None else options.time_limit
+
+
+def chosen_cells(table: Table, options: Options) -> list[Cell]:
+    """The cells asked for, dataset by dataset; needs no rows.
+
+    Cells the paper leaves out are among them only when both their dataset and their learner are
+    asked for by name.
+    """
+    rows = _chosen(options.datasets, "dataset", {r.name: r.name for r in table.datasets}, table)
+    columns = _chosen(
+        options.learners, "learner", {c.label: c.learner for c in table.learners}, table
+    )
+    by_name = options.datasets is not None and options.learners is not None
+    return [
+        (row, column)
+        for row in table.datasets
+        for column in table.learners
+        if row.name in rows and column.label in columns
+        if by_name or (row.name, column.label) not in table.left_out
+    ]
+
+
+def narrowed(table: Table, options: Options) -> Table:
+    """The table with the rows and columns asked for, and no others."""
+    cells = chosen_cells(table, options)
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    return replace(
+        table,
+        datasets=tuple(row for row in table.datasets if row in rows or options.datasets is None),
+        learners=tuple(c for c in table.learners if c in columns or options.learners is None),
+    )
+
+
+def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Options) -> list[Trial]:
+    """The trials still to run, given what is known: only what was interrupted is tried again
+    unasked. `known` comes from `Store.outcomes`, of timed outcomes alone when timing."""
+    if options.again:
+        return list(trials)
+    tried_again = options.retry | {"interrupted"}
+    return [t for t in trials if t.id not in known or known[t.id].status in tried_again]
+
+
+def _chosen(
+    asked: tuple[str, ...] | None, noun: str, names: Mapping[str, str], table: Table
+) -> set[str]:
+    """The labels asked for, in any case; a second name stands for every label that has it."""
+    if asked is None:
+        return set(names)
+    chosen: set[str] = set()
+    for name in asked:
+        labels = {label for label in names if label.casefold() == name.casefold()}
+        others = {label for label, other in names.items() if other.casefold() == name.casefold()}
+        if not labels and not others:
+            raise UsageError(
+                f"{table.name} has no {noun} '{name}'.{did_you_mean(name, names)} "
+                f"It has {', '.join(names)}"
+            )
+        chosen |= labels or others
+    return chosen
+
+
+def first_trial(
+    table: Table, row: DatasetRow, column: LearnerColumn, options: Options, fingerprint: str
+) -> Trial:
+    """The first repetition of a cell, on the rows of that fingerprint; needs no rows."""
+    entry, cls = _learner_of(column)
+    given = table.settings.get((row.name, column.label), {})
+    protocol = table.protocol
+    return Trial(
+        dataset=row.name,
+        variant=row.variant,
+        fingerprint=fingerprint,
+        learner=entry.name,
+        learner_version=_version(entry, cls),
+        settings=settle(cls, column.label, given, column.where or table.where or table.name),
+        protocol=protocol.kind,
+        metric=protocol.metric,
+        repetition=0,
+        order=table.orders_of(row),
+        block=protocol.block if protocol.kind == "block-stream" else 0,
+        seed=options.seed,
+        tolerance=column.tolerance,
+    )
+
+
+def _trials(
+    table: Table, row: DatasetRow, column: LearnerColumn, load: Load, options: Options
+) -> tuple[Trial, ...]:
+    with named_in(row.where):
+        dataset = load(row.name, row.variant)
+    repetitions = repetitions_of(table, options)
+    _refuse_mismatch(table, row, column, dataset)
+    first = first_trial(table, row, column, options, dataset.fingerprint)
+    if first.order == "published":
+        published_orders(dataset, max(repetitions) + 1)
+    return tuple(replace(first, repetition=repetition) for repetition in repetitions)
+
+
+@contextmanager
+def named_in(where: str) -> Iterator[None]:
+    """Tell where a name stands that means nothing: `where` is file:line, empty if in none."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error}" if where else str(error)) from error
+
+
+def _learner_of(column: LearnerColumn) -> tuple[Entry, type]:
+    """The learner behind a column, and its class."""
+    with named_in(column.where):
+        entry = find(column.learner)
+        return entry, entry.load()
+
+
+def _version(entry: Entry, cls: type) -> int:
+    version: Any = getattr(cls, "version", entry.version)
+    if type(version) not in (int, float, str):  # what else there is may not outlive a line of JSON
+        raise UsageError(
+            f"{entry.name}: its version is {version!r}; it must be a whole number, raised when "
+            "outcomes change"
+        )
+    return version
+
+
+def _refuse_untaken(table: Table) -> None:
+    """Refuse a setting said of a table or a dataset that no learner of the table takes, and that
+    no other setting is reckoned from: it is misspelled."""
+    if {label for _, label in table.settings} - {column.label for column in table.learners}:
+        return  # a learner was taken out, and it may be the one that takes the setting
+    try:
+        taken = {
+            name for column in table.learners for name in settings_of(find(column.learner).load())
+        }
+    except UsageError:  # nor can be told of a learner that is not here
+        return
+    said = [item for settings in table.settings.values() for item in settings.items()]
+    referred = {name for name, setting in said if setting.referred}
+    for name, setting in said:
+        if setting.shared and name not in taken | referred:
+            raise ConfigError(
+                f"{setting.where or table.where or table.name}: no learner of {table.name} has a "
+                f"setting '{name}'.{did_you_mean(name, taken)} Their settings: "
+                f"{', '.join(sorted(taken))}"
+            )
+
+
+def _refuse_mismatch(
+    table: Table, row: DatasetRow, column: LearnerColumn, dataset: Dataset
+) -> None:
+    """Refuse a learner, a metric or a protocol that does not go with the rows."""
+    entry, cls = _learner_of(column)
+    tasks = getattr(cls, "tasks", entry.tasks)
+    protocol, where = table.protocol, row.where or table.where or table.name
+    if dataset.task not in tasks:
+        raise UsageError(
+            f"{table.name}: {column.label} does not do {dataset.task}, and {row.name} is that; "
+            f"it does {', '.join(tasks)}. Leave the cell out, or name other learners"
+        )
+    if protocol.kind == "approximation":
+        _refuse_no_gaps(cls, column)
+        return
+    of_classes = protocol.metric in ("mistake_rate", "accuracy")
+    if of_classes == (dataset.task == "regression"):
+        raise ConfigError(f"{where}: {protocol.metric} does not score {row.name} ({dataset.task})")
+    if protocol.kind == "train-test" and not 0 < (dataset.n_train or 0) < dataset.n_rows:
+        raise DataError(f"{where}: {row.name} comes in one part; train-test needs test rows")
+    if protocol.kind == "block-stream" and protocol.block < 1:
+        raise ConfigError(f"{table.where or table.name}: block-stream needs block: 1 or more rows")
+
+
+def _refuse_no_gaps(cls: type, column: LearnerColumn) -> None:
+    """Refuse a learner whose kernel cannot be held against an exact one."""
+    if not callable(getattr(cls, "kernel_gaps", None)):
+        raise ConfigError(
+            f"{column.where or column.label}: {column.learner} has no approximate kernel to "
+            "measure: kind: approximation asks for the method kernel_gaps"
+        )

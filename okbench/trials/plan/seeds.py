@@ -1,0 +1,75 @@
+"""Where a trial's chance comes from: one root seed, and axes that may shift it.
+
+A row order depends on (seed, dataset, repetition) and is the same for every learner; a learner's
+own draws depend on (seed, dataset, learner, repetition). On nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError, UsageError
+from okbench.datasets.dataset_types import Dataset
+from okbench.learners.contract import Draws
+from okbench.trials.trial_types import Trial
+
+
+def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
+    """The order in which the rows are met; test rows keep their place behind the training rows."""
+    shuffled = dataset.n_rows
+    if trial.protocol == "train-test" and dataset.n_train is not None:
+        shuffled = dataset.n_train
+    if trial.order == "published":
+        order = _published(trial, dataset, shuffled)
+    elif trial.order == "file":
+        order = np.arange(shuffled)
+    else:
+        entropy = [trial.seed, _number(f"{trial.dataset}:{trial.variant}"), trial.repetition]
+        order = np.random.default_rng(np.random.SeedSequence(entropy)).permutation(shuffled)
+    return np.concatenate([order, np.arange(shuffled, dataset.n_rows)]).astype(np.int64)
+
+
+def published_orders(dataset: Dataset, runs: int) -> NDArray[np.int64]:
+    """The published row orders, refused when there are not enough for that many trials."""
+    if dataset.orders is None:
+        raise DataError(
+            f"{dataset.name}: no published row orders are held; "
+            "run it with 'orders: seeded', or fetch the files that bring them"
+        )
+    if runs > len(dataset.orders):
+        raise UsageError(
+            f"{dataset.name}: {len(dataset.orders)} row orders were published, so not {runs} trials"
+        )
+    return dataset.orders
+
+
+def draws(trial: Trial) -> Draws:
+    """The draws of the learner of a trial."""
+    return Draws(_learner_axes(trial))
+
+
+def seed_number(trial: Trial) -> int:
+    """The same source as one 32-bit number, for learners that take a seed."""
+    return int(np.random.SeedSequence(_learner_axes(trial)).generate_state(1)[0])
+
+
+def _learner_axes(trial: Trial) -> list[int]:
+    rows, learner = _number(f"{trial.dataset}:{trial.variant}"), _number(trial.learner)
+    return [trial.seed, rows, learner, trial.repetition]
+
+
+def _published(trial: Trial, dataset: Dataset, shuffled: int) -> NDArray[np.int64]:
+    order: NDArray[np.int64] = published_orders(dataset, trial.repetition + 1)[trial.repetition]
+    if not np.array_equal(np.sort(order), np.arange(shuffled)):
+        raise DataError(
+            f"{dataset.name}: published order {trial.repetition} does not name each of the "
+            f"{shuffled} rows once"
+        )
+    return order
+
+
+def _number(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")

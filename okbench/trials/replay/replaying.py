@@ -1,0 +1,186 @@
+"""Run what a record says and keep what comes of it, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.base.errors import ConfigError, DataError, OkbenchError, StoreError, UsageError
+from okbench.learners.contract import Diverged, Draws, FloatArray, Problem
+from okbench.learners.registry import find
+from okbench.trials.replay.record import Record
+from okbench.trials.run.introspect import figure_told
+from okbench.trials.run.scoring import BadAnswer, score
+from okbench.trials.run.workers import ENDS_THE_RUN, use_one_thread
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a run. Rows stand in the order they were met."""
+
+    record: Record
+    errors: FloatArray  # 1 for a mistake, or the squared error
+    scores: FloatArray | None  # rows × columns; None for a learner that has only predictions
+    supports: tuple[int | None, ...]  # at each tick
+    support_size: int | None
+    updates: int | None
+    normals: tuple[FloatArray, ...]  # drawn, a matrix for each time the learner asked
+    uniforms: FloatArray  # drawn
+
+    @property
+    def is_regression(self) -> bool:
+        return self.record.dataset.task == "regression"
+
+    @property
+    def total(self) -> int | float:
+        """Mistakes, or the summed squared loss."""
+        return self.total_after(len(self.errors))
+
+    @property
+    def curve(self) -> tuple[int | float, ...]:
+        """The total at each tick."""
+        return tuple(self.total_after(tick) for tick in self.record.ticks)
+
+    def total_after(self, rows: int) -> int | float:
+        total = float(self.errors[:rows].sum())
+        return total if self.is_regression else int(total)
+
+    @property
+    def removal_slots(self) -> NDArray[np.int64] | None:
+        """Which support each drawn uniform removed from a full budget, the oldest counted 0."""
+        budget = dict(self.record.settings).get("budget")
+        if not isinstance(budget, int):
+            return None
+        return np.floor(budget * self.uniforms).astype(np.int64)
+
+    def figures(self) -> dict[str, Any]:
+        """All of it in figures, as `okbench replay` prints them."""
+        name = "summed_squared_loss" if self.is_regression else "mistakes"
+        told: dict[str, Any] = {
+            "record": str(self.record.path),
+            "learner": self.record.learner,
+            "rows": len(self.errors),
+            name: self.total,
+            "support_size": self.support_size,
+            "updates": self.updates,
+            "ticks": self.record.ticks,
+            "curve": self.curve,
+            "support_curve": self.supports,
+            "uniforms_used": len(self.uniforms),
+        }
+        return told | self.sums()
+
+    def sums(self) -> dict[str, float]:
+        """Checksums of the scores."""
+        if self.scores is None:
+            return {}
+        return {"sum_f": float(self.scores.sum()), "sum_abs_f": float(np.abs(self.scores).sum())}
+
+    def save_scores(self, path: Path) -> None:
+        """Write the scores, rows × columns, as a .npy file."""
+        if self.scores is None:
+            raise UsageError(f"{self.record.learner} tells no scores")
+        try:
+            with path.open("wb") as file:
+                np.save(file, self.scores, allow_pickle=False)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+class NotedDraws(Draws):
+    """Draws that remember what was drawn from them."""
+
+    def __init__(self, source: Draws) -> None:
+        self._source = source
+        self._seen: FloatArray = np.empty(0)
+        self.drawn_normals: list[FloatArray] = []
+        self.drawn_uniforms: list[FloatArray] = []
+
+    def normals(self, rows: int, columns: int) -> FloatArray:
+        drawn = self._source.normals(rows, columns)
+        self.drawn_normals.append(drawn.copy())
+        return drawn
+
+    def look_ahead(self, count: int) -> FloatArray:
+        self._seen = self._source.look_ahead(count)
+        return self._seen
+
+    def use_up(self, count: int) -> None:
+        self.drawn_uniforms.append(self._seen[:count].copy())
+        self._seen = self._seen[count:]
+        self._source.use_up(count)
+
+
+def replay(record: Record) -> Replayed:
+    """Run a record, once: its draws are used up."""
+    use_one_thread()
+    dataset, draws = record.dataset, NotedDraws(record.draws)
+    problem = Problem(dataset.task, dataset.n_features, dataset.classes, len(record.order))
+    with _told(record):
+        learner = find(record.learner).load()(**dict(record.settings))
+        if hasattr(learner, "begin"):
+            learner.begin(problem, draws)
+    errors, scores, supports = _walk(record, problem, learner)
+    return Replayed(
+        record=record,
+        errors=errors,
+        scores=scores,
+        supports=supports[: len(record.ticks)],
+        support_size=figure_told(learner, "support_size"),
+        updates=figure_told(learner, "updates"),
+        normals=tuple(draws.drawn_normals),
+        uniforms=np.concatenate([np.empty(0), *draws.drawn_uniforms]),
+    )
+
+
+def _walk(
+    record: Record, problem: Problem, learner: Any
+) -> tuple[FloatArray, FloatArray | None, tuple[int | None, ...]]:
+    """Errors and scores of all rows, and the supports after each stretch between ticks."""
+    end = len(record.order)
+    stops = [*record.ticks, *([end] if end not in record.ticks else [])]
+    errors, scores = np.zeros(end), np.zeros((end, problem.n_columns))
+    supports: list[int | None] = []
+    has_scores = hasattr(learner, "learn_scores")
+    for begin, stop in zip([0, *stops], stops, strict=False):
+        picked = record.order[begin:stop]
+        X, y, truth = record.dataset.X[picked], record.dataset.y[picked], record.dataset.y[picked]
+        with _told(record, begin, stop), np.errstate(all="ignore"):
+            if has_scores:
+                scores[begin:stop] = learner.learn_scores(X, y)
+                predictions = problem.decide(scores[begin:stop])
+            else:
+                predictions = learner.learn(X, y)
+            scored = score(predictions, truth, problem.task)
+            if scored.diverged_at is not None:
+                raise Diverged(scored.diverged_at, "a prediction is not a finite number")
+            errors[begin:stop] = scored.errors
+            supports.append(figure_told(learner, "support_size"))
+    return errors, scores if has_scores else None, tuple(supports)
+
+
+@contextmanager
+def _told(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
+    """Put the record's name and the rows under way before whatever goes wrong with the run."""
+    place = f"{record.path}: in rows {begin} to {stop - 1}" if stop else str(record.path)
+    try:
+        yield
+    except ENDS_THE_RUN:
+        raise
+    except UsageError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    except Diverged as error:
+        raise OkbenchError(f"{record.path}: diverged at row {begin + error.row}") from error
+    except DataError as error:
+        raise DataError(f"{place}: {error}") from error
+    except BadAnswer as error:
+        raise OkbenchError(f"{place}: {record.learner} returned {error}") from error
+    except BaseException as error:  # a stranger's learner may raise anything, sys.exit among it
+        kind = type(error).__name__
+        raise OkbenchError(f"{place}: {record.learner}: {kind}: {error}") from error

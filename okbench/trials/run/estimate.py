@@ -1,0 +1,178 @@
+"""What a run would do, told before it does it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+import numpy as np
+
+from okbench.datasets.dataset_types import Dataset
+from okbench.papers.table_types import Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import (
+    Cell,
+    Load,
+    chosen_cells,
+    in_rounds,
+    named_in,
+    remaining,
+    repetitions_of,
+    row_key,
+    time_limit_of,
+    trials_by_cell,
+)
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome, Trial
+
+Missing = Callable[[str, str], str | None]
+
+
+@dataclass(frozen=True)
+class Overlong:
+    """A cell with trials that are expected to take longer than they may, by `seconds` each."""
+
+    dataset: str
+    learner: str
+    trials: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The plan of a table in figures.
+
+    `seconds` is what `measured` of the trials to run are expected to take with the jobs asked
+    for; of the others nothing is known. `bytes` counts rows and models held at one time. `overlong`
+    are the cells whose trials are expected to outrun their `time_limit`, which ends them.
+    """
+
+    table: str
+    total: int
+    done: int
+    to_run: int
+    measured: int
+    seconds: float
+    bytes: int
+    missing: Mapping[str, str]  # dataset → what is not here and the command that gets it
+    time_limit: float = math.inf
+    overlong: tuple[Overlong, ...] = ()
+
+
+def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: Options) -> Summary:
+    """Count, estimate, and name the rows that are not here. Runs nothing, fetches nothing.
+
+    Trials whose rows are missing count as still to run.
+    """
+    cells = chosen_cells(table, options)
+    absent = absent_rows(table, cells, missing)
+    present = [(row, column) for row, column in cells if row_key(table, row) not in absent]
+    planned = trials_by_cell(table, load, options, present)
+    trials = in_rounds(planned)
+    unseen = (len(cells) - len(present)) * len(repetitions_of(table, options))
+    known = store.outcomes(timed=True if options.timing else None)
+    todo = remaining(trials, known, options)
+    expected = guesses(todo, known.values(), load)
+    limit = time_limit_of(table, options)
+    at_once = 1 if options.timing else options.jobs
+    return Summary(
+        table=table.name,
+        total=len(trials) + unseen,
+        done=len(trials) - len(todo),
+        to_run=len(todo) + unseen,
+        measured=len(expected),
+        seconds=sum(min(guess.seconds, limit) for guess in expected.values()) / at_once,
+        bytes=_rows_bytes(todo, load)
+        + at_once * max((guess.bytes for guess in expected.values()), default=0),
+        missing=absent,
+        time_limit=limit,
+        overlong=overlong(planned, expected, limit),
+    )
+
+
+def overlong(
+    cells: Mapping[tuple[str, str], Sequence[Trial]], expected: Mapping[str, Guess], limit: float
+) -> tuple[Overlong, ...]:
+    """The cells with trials still to run that are expected to take longer than the limit."""
+    found = []
+    for (dataset, label), trials in cells.items():
+        guessed = [expected[trial.id].seconds for trial in trials if trial.id in expected]
+        beyond = [seconds for seconds in guessed if seconds > limit]
+        if beyond:
+            found.append(Overlong(dataset, label, len(beyond), mean(beyond)))
+    return tuple(found)
+
+
+def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[str, str]:
+    """The datasets of these cells that are not here, and the command that gets each."""
+    absent = {}
+    for row in dict.fromkeys(row for row, _ in cells):
+        with named_in(row.where):
+            said = missing(row.name, row.variant)
+        if said is not None:
+            absent[row_key(table, row)] = said
+    return absent
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a trial is expected to take."""
+
+    seconds: float
+    bytes: int
+
+
+def guesses(trials: Iterable[Trial], known: Iterable[Outcome], load: Load) -> dict[str, Guess]:
+    """What is expected of each trial, by id, from what was measured of its learner: on the same
+    rows, with the same settings if there is such; else on the rows nearest in number. Seconds are
+    in proportion to rows, also those of a trial that its time limit ended.
+    """
+    by_learner: dict[str, list[Outcome]] = {}
+    for outcome in known:
+        if outcome.status in ("done", "timeout") and outcome.rows and outcome.seconds:
+            by_learner.setdefault(outcome.trial.learner, []).append(outcome)
+    of_kind: dict[Hashable, Guess] = {}  # repetitions are expected to take the same
+    found = {}
+    for trial in trials:
+        if trial.learner in by_learner:
+            kind = (trial.learner, trial.settings, *_rows_key(trial))
+            if kind not in of_kind:
+                of_kind[kind] = _guess(trial, by_learner[trial.learner], load)
+            found[trial.id] = of_kind[kind]
+    return found
+
+
+def _guess(trial: Trial, measured: Sequence[Outcome], load: Load) -> Guess:
+    rows = load(trial.dataset, trial.variant).n_rows
+    there = [outcome for outcome in measured if _rows_key(outcome.trial) == _rows_key(trial)]
+    alike = [outcome for outcome in there if outcome.trial.settings == trial.settings]
+    nearest = alike or there or [min(measured, key=lambda outcome: abs(outcome.rows - rows))]
+    return Guess(
+        mean(_seconds(outcome, rows, whole=bool(there)) for outcome in nearest),
+        max(outcome.bytes or 0 for outcome in nearest),
+    )
+
+
+def _seconds(outcome: Outcome, rows: int, whole: bool) -> float:
+    """Seconds for so many rows; as measured when these were they."""
+    seconds = outcome.seconds or 0.0
+    if whole and outcome.status == "done":  # of train and test rows, only some are counted
+        return seconds
+    return seconds * rows / outcome.rows
+
+
+def _rows_bytes(trials: Iterable[Trial], load: Load) -> int:
+    """Bytes of all rows the trials learn from."""
+    return sum(_bytes_of(load(*key)) for key in {_rows_key(trial) for trial in trials})
+
+
+def _bytes_of(dataset: Dataset) -> int:
+    X = dataset.X
+    held = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+    return int(sum(array.nbytes for array in held) + dataset.y.nbytes)
+
+
+def _rows_key(trial: Trial) -> tuple[str, str]:
+    return trial.dataset, trial.variant

@@ -1,0 +1,96 @@
+"""A table from plan to store: what `okbench run` does between its parsing and its printing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from okbench.base.errors import DataError
+from okbench.papers.table_types import Table
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import (
+    Load,
+    chosen_cells,
+    in_rounds,
+    remaining,
+    row_key,
+    time_limit_of,
+    trials_by_cell,
+)
+from okbench.trials.run.environment import hash_of, here
+from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
+from okbench.trials.run.execute import execute
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome
+
+
+@dataclass
+class Tally:
+    """How a run went, kept while it goes; `overlong` is expected before it starts."""
+
+    total: int
+    endings: Counter[str] = field(default_factory=Counter)
+    failures: list[Outcome] = field(default_factory=list)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    recovered: str = ""
+    overlong: tuple[Overlong, ...] = ()
+    time_limit: float = math.inf
+
+    def take(self, outcome: Outcome) -> None:
+        self.endings[outcome.status] += 1
+        if outcome.status in ("failed", "diverged"):
+            self.failures.append(outcome)
+
+    def and_then(self, later: Tally) -> Tally:
+        """This run and a later one as one."""
+        return Tally(
+            self.total + later.total,
+            self.endings + later.endings,
+            [*self.failures, *later.failures],
+            {**self.missing, **later.missing},
+            self.recovered or later.recovered,
+            (*self.overlong, *later.overlong),
+            later.time_limit,
+        )
+
+
+def run(
+    table: Table,
+    load: Load,
+    missing: Missing,
+    store: Store,
+    options: Options,
+    watch: Callable[[Tally], None],
+) -> Tally:
+    """Run what is not done yet and store each outcome as it ends; `watch` is called before the
+    first, when the tally knows what is expected to outrun the time limit, and after each.
+
+    Datasets that are not here are left out and told in the tally; none here at all is a DataError.
+    """
+    cells = chosen_cells(table, options)
+    absent = absent_rows(table, cells, missing)
+    present = [(row, column) for row, column in cells if row_key(table, row) not in absent]
+    if cells and not present:
+        raise DataError("no dataset of the run is here: " + "; ".join(absent.values()))
+    planned = trials_by_cell(table, load, options, present)
+    known = store.outcomes(timed=options.timing or None)
+    todo = remaining(in_rounds(planned), known, options)
+    limit = time_limit_of(table, options)
+    tally = Tally(
+        total=len(todo),
+        missing=absent,
+        overlong=overlong(planned, guesses(todo, known.values(), load), limit),
+        time_limit=limit,
+    )
+    watch(tally)
+    environment = here()
+    with store.writer(environment, hash_of(environment)) as writer:
+        tally.recovered = writer.recovered
+        with closing(execute(todo, load, replace(options, time_limit=limit))) as outcomes:
+            for outcome in outcomes:
+                tally.take(writer.add(outcome))
+                watch(tally)
+    return tally

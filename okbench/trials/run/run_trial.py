@@ -1,0 +1,101 @@
+"""One trial from its name to its outcome; whatever goes wrong in it stays in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from okbench.base.errors import OkbenchError, UsageError
+from okbench.datasets.dataset_types import Dataset
+from okbench.learners.contract import Learns, Problem
+from okbench.learners.registry import find, settings_of
+from okbench.trials.plan.planning import Load
+from okbench.trials.plan.resolve_settings import SEED_NAMES
+from okbench.trials.plan.seeds import draws, seed_number
+from okbench.trials.run.protocol_loop import Limits, walk
+from okbench.trials.run.workers import ENDS_THE_RUN, one_process
+from okbench.trials.trial_types import Outcome, Trial
+
+WARM_UP_ROWS = 300
+_warm: set[tuple[object, ...]] = set()
+_warming = Lock()
+
+
+def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
+    """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`."""
+    busy = os.getloadavg()[0]
+    try:
+        outcome = _run(trial, load, limits)
+    except ENDS_THE_RUN:
+        raise
+    except BaseException as error:  # sys.exit among them
+        kind = "" if isinstance(error, OkbenchError) else f"{type(error).__name__}: "
+        place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
+        outcome = Outcome(trial, "failed", reason=f"{place}: {kind}{error}")
+    return replace(outcome, finished=now(), extra={"load": busy})
+
+
+def now() -> str:
+    """The time an outcome is stamped with."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
+    dataset = load(trial.dataset, trial.variant)
+    if dataset.fingerprint != trial.fingerprint:
+        raise OkbenchError(
+            f"the rows are not those the trial was planned for ({dataset.fingerprint}, planned "
+            f"{trial.fingerprint}); plan it again"
+        )
+    cls = find(trial.learner).load()
+    _warm_up(cls, trial, dataset, limits)
+    return walk(trial, dataset, _ready(cls, trial, dataset), limits)
+
+
+def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
+    """The learner with its settings and its chance, told the problem if it wants to know."""
+    settings = dict(trial.settings)
+    seeded = [name for name in SEED_NAMES if name in settings_of(cls) and name not in settings]
+    learner = cls(**settings, **dict.fromkeys(seeded, seed_number(trial)))
+    if not isinstance(learner, Learns):
+        raise UsageError(f"{trial.learner} is no learner: it needs the methods learn and predict")
+    if hasattr(learner, "begin"):
+        rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
+        problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
+        with one_process():
+            learner.begin(problem, draws(trial))
+    return learner
+
+
+def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:
+    """Run the learner over a few rows once per kind of rows, so that compiling is never timed.
+
+    Nothing is made of what comes of it: the trial itself will tell.
+    """
+    X = dataset.X
+    key = (cls, dataset.task, type(X), X.dtype, dataset.y.dtype, trial.protocol)
+    if key in _warm:
+        return
+    with _warming:
+        if key in _warm:
+            return
+        few = _few_rows(dataset)
+        taste = replace(trial, order="seeded", repetition=0)
+        walk(taste, few, _ready(cls, taste, few), replace(limits, seconds=min(limits.seconds, 10)))
+        _warm.add(key)
+
+
+def _few_rows(dataset: Dataset) -> Dataset:
+    picked = np.linspace(0, dataset.n_rows - 1, min(WARM_UP_ROWS, dataset.n_rows)).astype(np.int64)
+    return replace(
+        dataset,
+        X=dataset.X[picked],
+        y=dataset.y[picked],
+        orders=None,
+        n_train=None if dataset.n_train is None else max(1, 2 * len(picked) // 3),
+    )

@@ -1,0 +1,42 @@
+"""Part of a dataset's rows, for trials that need not see all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from okbench.datasets.dataset_types import Dataset
+from okbench.trials.plan.planning import Load
+
+
+@dataclass(frozen=True)
+class Part:
+    """Loads a random part of the rows of a dataset, always the same for a seed."""
+
+    load: Load
+    share: float
+    at_least: int
+    seed: int
+    shares: tuple[tuple[str, float], ...] = ()  # of the datasets where it is another
+
+    def __call__(self, name: str, variant: str = "") -> Dataset:
+        return _part(self, name, variant)
+
+
+@lru_cache(maxsize=4)
+def _part(part: Part, name: str, variant: str) -> Dataset:
+    whole = part.load(name, variant)
+    share = dict(part.shares).get(name, part.share)
+    count = min(whole.n_rows, max(part.at_least, math.ceil(share * whole.n_rows)))
+    chosen = np.random.default_rng([part.seed, whole.n_rows]).permutation(whole.n_rows)[:count]
+    return replace(
+        whole,
+        X=whole.X[chosen],
+        y=whole.y[chosen],
+        fingerprint=f"{whole.fingerprint}/{count}/{part.seed}",
+        orders=None,
+        n_train=None,
+    )

@@ -1,0 +1,102 @@
+"""An outcome as a line of JSON, and back, with nothing lost.
+
+JSON has no word for numbers that are not finite: they are written as the texts "Infinity",
+"-Infinity" and "NaN". Settings keep the difference between 8 and 8.0, and one that is such a text
+itself has a backslash before it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, get_args
+
+from okbench.trials.trial_types import Outcome, Status, Trial
+
+_NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+_FIGURES = ("total", "seconds", "cpu_seconds", "train_seconds")
+_COUNTS = ("rows", "support", "bytes")
+_STATUSES = frozenset(get_args(Status))
+_TRIAL_KEYS = frozenset(field.name for field in fields(Trial))
+_OUTCOME_KEYS = frozenset(field.name for field in fields(Outcome)) | {"id"}
+
+
+def to_bytes(record: Mapping[str, Any]) -> bytes:
+    """One line of strictly valid JSON, its newline included."""
+    text = json.dumps(_finite(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def outcome_record(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as plain values, its trial's id first."""
+    record = {"id": outcome.trial.id, **asdict(outcome)}
+    record["trial"]["settings"] = {name: _marked(value) for name, value in outcome.trial.settings}
+    return record
+
+
+def without_curve(line: bytes) -> bytes:
+    """The line of an outcome less the points of its curve, which are most of it."""
+    before, _, after = line.partition(b',"curve":[[')  # in a text its quotes would be escaped
+    _, end, rest = after.partition(b"]]")
+    return before + b',"curve":[]' + rest if end else line
+
+
+def outcome_of(record: Mapping[str, Any]) -> Outcome:
+    """The outcome behind a record; ValueError says what is wrong with it."""
+    _refuse_unknown(record, _OUTCOME_KEYS)
+    _refuse_unknown(record["trial"], _TRIAL_KEYS)
+    settings = record["trial"]["settings"].items()
+    trial = Trial(**{**record["trial"], "settings": tuple([(k, _setting(v)) for k, v in settings])})
+    given = dict(record)
+    if trial.id != given.pop("id"):
+        raise ValueError(f"the id {record['id']} is not that of its trial")
+    if given["status"] not in _STATUSES:
+        raise ValueError(f"unknown status {given['status']!r}")
+    for name in _FIGURES:
+        given[name] = _figure(name, _number(given[name]))
+    for name in _COUNTS:
+        given[name] = _figure(name, given[name])
+    given["curve"] = tuple(map(_point, given["curve"]))
+    return Outcome(**{**given, "trial": trial})
+
+
+def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not known.issuperset(record):
+        raise ValueError(f"unknown key '{min(set(record) - known)}'")
+
+
+def _figure(name: str, value: Any) -> int | float | None:
+    if value is not None and type(value) not in (int, float):
+        raise ValueError(f"{name} is {value!r}, which is no number")
+    return value
+
+
+def _point(point: list[Any]) -> tuple[Any, ...]:
+    return tuple(point) if _NOT_FINITE.keys().isdisjoint(point) else tuple(map(_number, point))
+
+
+def _number(value: Any) -> Any:
+    return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def _marked(setting: Any) -> Any:
+    is_word = isinstance(setting, str) and setting.lstrip("\\") in _NOT_FINITE
+    return f"\\{setting}" if is_word else setting
+
+
+def _setting(written: Any) -> Any:
+    if isinstance(written, str) and written.startswith("\\"):
+        return written[1:] if written.lstrip("\\") in _NOT_FINITE else written
+    return _number(written)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return next(text for text, number in _NOT_FINITE.items() if repr(number) == repr(value))
+    return value

@@ -1,0 +1,59 @@
+"""What a results file holds, once read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from okbench.trials.trial_types import Outcome
+
+
+@dataclass
+class Contents:
+    """A results file as read: `end` is where its whole lines end; what follows was cut short.
+
+    `measured` has every outcome in the order written. `blessed` is what the header of a baseline
+    says: its table, the reason, the date and the versions.
+    """
+
+    measured: list[Outcome] = field(default_factory=list)
+    environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    blessed: Mapping[str, Any] = field(default_factory=dict)
+    end: int = 0
+    torn: bool = False
+
+    def standing(self, timed: bool | None = None) -> dict[str, Outcome]:
+        """What came of each trial, by id. The later line of a trial stands, except that only
+        another `done` replaces a `done`, and an `interrupted` replaces nothing but itself.
+
+        Timed and untimed outcomes are kept apart: ask for one kind, or for None, which gives the
+        timed outcome of a trial where it is as good as the other.
+        """
+        wanted = (outcome for outcome in self.each() if timed in (None, outcome.timed))
+        ranked = sorted(wanted, key=lambda outcome: (_weight(outcome), outcome.timed))
+        return {outcome.trial.id: outcome for outcome in ranked}
+
+    def each(self) -> Iterator[Outcome]:
+        """The outcome of each trial that stands, the timed and the untimed one of a trial."""
+        found: dict[tuple[str, bool], Outcome] = {}
+        for outcome in self.measured:
+            key = (outcome.trial.id, outcome.timed)
+            if key not in found or _weight(outcome) >= _weight(found[key]):
+                found[key] = outcome
+        return iter(found.values())
+
+    def disputed(self) -> dict[str, tuple[Outcome, Outcome]]:
+        """Trials that were done more than once with different scores, which their ids rule out."""
+        first: dict[str, Outcome] = {}
+        found: dict[str, tuple[Outcome, Outcome]] = {}
+        for outcome in self.measured:
+            if outcome.status == "done":
+                before = first.setdefault(outcome.trial.id, outcome)
+                if (before.total, before.rows) != (outcome.total, outcome.rows):
+                    found[outcome.trial.id] = (before, outcome)
+        return found
+
+
+def _weight(outcome: Outcome) -> int:
+    return {"done": 2, "interrupted": 0}.get(outcome.status, 1)

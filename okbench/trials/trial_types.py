@@ -1,0 +1,82 @@
+"""A trial and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from okbench.papers.table_types import Metric, Orders, ProtocolKind, Value
+
+Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
+Settings = tuple[tuple[str, Value | None], ...]
+Curve = tuple[tuple[float | None, ...], ...]
+
+PROTOCOL_VERSION = 1  # raised by hand when the protocol loop changes outcomes
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One learner on one row order of one dataset; its id covers all that decides the outcome."""
+
+    dataset: str
+    variant: str
+    fingerprint: str
+    learner: str  # registry name or module:Class
+    learner_version: int
+    settings: Settings  # every setting, defaults included, sorted by name
+    protocol: ProtocolKind
+    metric: Metric
+    repetition: int
+    order: Orders = "seeded"
+    block: int = 0
+    seed: int = 0
+    protocol_version: int = PROTOCOL_VERSION
+    tolerance: float = 0.0  # approximation protocol: how far apart two kernels may be
+
+    @property
+    def spelled(self) -> str:
+        """The id before hashing, to be checked by eye."""
+        settings = " ".join(f"{name}={value!r}" for name, value in self.settings)
+        detail = self.block or self.tolerance
+        told = f":{detail!r}" if detail else ""
+        rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
+        return (
+            f"{self.protocol}{told}/{self.protocol_version} | "
+            f"{self.learner}/{self.learner_version} {settings} | "
+            f"{rows}@{self.fingerprint} | "
+            f"order={self.order}/{self.repetition} seed={self.seed}"
+        )
+
+    @cached_property
+    def id(self) -> str:
+        return hashlib.sha256(self.spelled.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trial: one line of a results file.
+
+    `total` is the number of mistakes (classification), the summed squared loss (regression) or the
+    number of rows whose kernel is beyond the tolerance (approximation), over the `rows` scored;
+    tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
+    far, support size, seconds so far) at up to a few dozen points, support None for a learner that
+    does not tell; in the train-test protocol it is drawn while training.
+    """
+
+    trial: Trial
+    status: Status
+    rows: int = 0
+    total: float | None = None
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    train_seconds: float | None = None  # train-test protocol: the learning part of `seconds`
+    support: int | None = None
+    bytes: int | None = None
+    curve: Curve = ()
+    reason: str = ""
+    timed: bool = False  # measured alone, by --timing
+    environment: str = ""  # hash of the environment record
+    finished: str = ""  # UTC, ISO 8601
+    extra: dict[str, Any] = field(default_factory=dict)
