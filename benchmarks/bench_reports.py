@@ -18,7 +18,7 @@ from benchmarks.clock import peak_megabytes
 from okbench.learners.registry import find
 from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.store.files import Store
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
 from okbench.trials.trial_types import Outcome, Trial
@@ -75,7 +75,7 @@ def _outcomes(table: Table) -> Iterator[Outcome]:
     draw = random.Random(1)
     for column in table.learners:
         entry = find(column.learner)
-        settings = settle(entry.load(), column.label, {}, "here")
+        settings = resolve_settings(entry.load(), column.label, {}, "here")
         for row in table.datasets:
             for repetition in range(table.protocol.runs):
                 trial = Trial(row.name, "", "f" * 12, entry.name, entry.version, settings,

@@ -40,21 +40,21 @@ def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) ->
 def _is_as_expected(path: Path, scores: Path | None) -> bool:
     import json
 
-    from okbench.trials.replay.differences import partings
+    from okbench.trials.replay.differences import differences
     from okbench.trials.replay.record import read_record
     from okbench.trials.replay.replaying import replay
 
     with redirect_stdout(sys.stderr):  # what a stranger's learner prints
         record = read_record(path)
         replayed = replay(record)
-    told, differences = replayed.figures(), partings(replayed)
+    told, found = replayed.figures(), differences(replayed)
     if record.expected:
-        told["verdict"] = "parts" if differences else "equal"
-        told |= {"differences": differences} if differences else {}
+        told["verdict"] = "parts" if found else "equal"
+        told |= {"differences": found} if found else {}
     click.echo(json.dumps(told, ensure_ascii=False))
     if scores:
         replayed.save_scores(scores)
-    return not differences
+    return not found
 
 
 @click.command()

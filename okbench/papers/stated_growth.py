@@ -6,20 +6,20 @@ import re
 from collections.abc import Mapping
 
 from okbench.base.config_nodes import Node
-from okbench.papers.table_types import Stated
+from okbench.papers.table_types import StatedComplexity
 
 _ORDER = re.compile(r"O\(((?:[A-Za-z](?:\^\d+)?)+)\)")
 _POWER = re.compile(r"([A-Za-z])(?:\^(\d+))?")
 
 
-def read_stated(node: Node, symbols: Mapping[str, str]) -> Stated:
+def read_stated(node: Node, symbols: Mapping[str, str]) -> StatedComplexity:
     """What is stated of a learner: `{strategy: Removal, time: O(B), space: O(B)}`.
 
     `symbols` tells the setting each letter stands for.
     """
     fields = node.fields({"strategy", "time", "space"}, required=["strategy", "time", "space"])
     time, space = fields["time"], fields["space"]
-    return Stated(
+    return StatedComplexity(
         fields["strategy"].text(),
         (time.text(), space.text()),
         time=_powers(time, symbols),

@@ -87,7 +87,7 @@ from okbench.papers.table_types import (
     Kind,
     LearnerColumn,
     Setting,
-    Stated,
+    StatedComplexity,
     Table,
 )
 
@@ -212,7 +212,7 @@ class _Page:
             said.setdefault(key, []).append(layer)
         return said
 
-    def _stated(self, keys: Keys) -> dict[str, Stated]:
+    def _stated(self, keys: Keys) -> dict[str, StatedComplexity]:
         if "stated" not in self.fields:
             return {}
         symbols = {key: node.text() for key, node in self.fields["symbols"].items()}

@@ -162,7 +162,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedComplexity:
     """The orders a paper states of a learner, in powers of named settings.
 
     `texts` are as printed (`O(kB)`); `time` and `space` say the same by setting: {rank: 1, …}.
@@ -192,7 +192,7 @@ class Table:
     of: str = ""  # the table whose trials a figure draws, when it has none of its own
     figure: Figure | None = None
     search: Search | None = None
-    stated: Mapping[str, Stated] = field(default_factory=dict)  # by learner label
+    stated: Mapping[str, StatedComplexity] = field(default_factory=dict)  # by learner label
 
     @property
     def trials_of(self) -> str:

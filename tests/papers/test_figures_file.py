@@ -8,7 +8,7 @@ import pytest
 
 from okbench.base.errors import ConfigError
 from okbench.papers.table_catalogue import find, names
-from okbench.papers.table_types import Figure, Point, Stated
+from okbench.papers.table_types import Figure, Point, StatedComplexity
 
 SWEEP = """\
 title: A sweep
@@ -186,7 +186,7 @@ def test_a_table_beside_is_named_and_no_path(tmp_path: Path, name: str) -> None:
 def test_stated_orders_are_read_as_powers_of_settings(tmp_path: Path) -> None:
     put(tmp_path, ORDERS)
     table = find("figure1", tmp_path)
-    assert table.stated["NOGD"] == Stated(
+    assert table.stated["NOGD"] == StatedComplexity(
         "Approximation", ("O(kB^2)", "O(B)"), {"rank": 1, "budget": 2}, {"budget": 1}
     )
     assert [column.label for column in table.learners] == [

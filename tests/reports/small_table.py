@@ -16,7 +16,7 @@ from okbench.papers.table_types import (
     Setting,
     Table,
 )
-from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.trial_types import Outcome, Trial
 
 RUNS = 6
@@ -51,7 +51,7 @@ def measured(
     column = next(column for column in table.learners if column.label == label)
     entry = find(column.learner)
     cls = entry.load()
-    settings = settle(cls, label, table.settings.get((dataset, label), {}), "here")
+    settings = resolve_settings(cls, label, table.settings.get((dataset, label), {}), "here")
     return [
         outcome(
             total,

@@ -15,7 +15,7 @@ from okbench.papers.table_types import (
     LearnerColumn,
     Point,
     Protocol,
-    Stated,
+    StatedComplexity,
     Table,
 )
 from okbench.reports.tables.complexity import Complexity, complexity, fit
@@ -42,7 +42,7 @@ def table(learners: tuple[str, ...] = ("RBP",)) -> Table:
         settings={},
         kind="complexity",
         stated={
-            line: Stated("Removal", ("O(B)", "O(B^2)"), {"budget": 1}, {"budget": 2})
+            line: StatedComplexity("Removal", ("O(B)", "O(B^2)"), {"budget": 1}, {"budget": 2})
             for line in learners
         },
     )

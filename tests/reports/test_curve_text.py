@@ -12,7 +12,7 @@ from site_material import with_curve
 from small_table import all_measured, small_table
 
 from okbench.base.errors import UsageError
-from okbench.papers.table_types import Stated
+from okbench.papers.table_types import StatedComplexity
 from okbench.reports.figures.curve_text import HEIGHT, curves_text, stored_curves
 from okbench.reports.figures.figure_data import Mark, Panel, Picture
 from okbench.trials.plan.options import Options
@@ -84,7 +84,7 @@ def test_without_outcomes_the_command_is_named(tmp_path: Path) -> None:
 
 
 def test_orders_have_no_curves(tmp_path: Path) -> None:
-    stated = {"FOGD": Stated("", ("", ""), {}, {})}
+    stated = {"FOGD": StatedComplexity("", ("", ""), {}, {})}
     orders = replace(small_table(), kind="complexity", stated=stated)
     with pytest.raises(UsageError, match="has no curves"):
         stored_curves(orders, tmp_path, Options())

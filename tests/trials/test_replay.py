@@ -12,7 +12,7 @@ from trial_material import Linear, load
 
 from okbench.base.errors import ConfigError, DataError, OkbenchError
 from okbench.trials.replay import record_rows
-from okbench.trials.replay.differences import partings
+from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.replaying import replay
 from tests.trials.replay_suite import FOLDER
@@ -75,7 +75,7 @@ def test_sparse_rows_are_the_dense_ones(tmp_path, task):
     parts = {"values": "v", "columns": "c", "starts": "s"}
     X = {name: {"file": "a.npz", "key": key} for name, key in parts.items()}
     told["rows"]["X"] = {**X, "width": matrix.shape[1]}
-    assert partings(run(tmp_path, **told)) == []
+    assert differences(run(tmp_path, **told)) == []
 
 
 def test_a_matrix_holds_rows_and_target(tmp_path):
@@ -147,7 +147,7 @@ def test_recorded_draws_decide_the_run_and_are_told(tmp_path):
     assert found.uniforms.tolist() == told["draws"]["uniforms"]
     assert found.removal_slots.tolist() == told["expect"]["removal_slots"]
     told["draws"]["uniforms"] = [1 - u for u in told["draws"]["uniforms"]]
-    assert partings(run(tmp_path, **told))
+    assert differences(run(tmp_path, **told))
 
 
 def test_draws_that_run_out_are_told(tmp_path):
@@ -164,13 +164,15 @@ def test_a_strangers_learner_needs_only_its_verbs(tmp_path):
     assert found.scores is None
     assert found.figures()["support_size"] is None
     with pytest.raises(ConfigError, match=r"expect\.sum_f: trial_material:Linear does not tell it"):
-        partings(run(tmp_path, learner="trial_material:Linear", settings={}, expect={"sum_f": 1}))
+        differences(
+            run(tmp_path, learner="trial_material:Linear", settings={}, expect={"sum_f": 1})
+        )
 
 
 def test_a_strangers_figures_may_be_methods_and_of_any_whole_type(tmp_path):
     expected = {"support_size": 3, "updates": 7}
     replayed = run(tmp_path, learner=f"{__name__}:Counts", settings={}, expect=expected)
-    assert partings(replayed) == []
+    assert differences(replayed) == []
     assert json.loads(json.dumps(replayed.figures()))["support_curve"] == [3] * 4
 
 
@@ -184,7 +186,7 @@ class Counts(Linear):
 def test_scores_that_are_no_numbers_part_from_any_sum(tmp_path):
     expected = {"sum_f": 0.5, "sum_abs_f": 0.5}
     replayed = run(tmp_path, learner=f"{__name__}:Lost", settings={}, expect=expected)
-    assert [line.partition(":")[0] for line in partings(replayed)] == ["sum_f", "sum_abs_f"]
+    assert [line.partition(":")[0] for line in differences(replayed)] == ["sum_f", "sum_abs_f"]
 
 
 class Lost(Linear):
@@ -233,14 +235,14 @@ def test_a_learner_that_raises_is_told_with_the_rows(tmp_path):
 def test_what_comes_out_otherwise_is_told_where_it_parts(tmp_path, name, change, told):
     whole = shipped("rbp-binary")
     whole["expect"][name] = change(whole["expect"][name])
-    (found,) = partings(run(tmp_path, **whole))
+    (found,) = differences(run(tmp_path, **whole))
     assert found.startswith(told)
 
 
 def test_the_earliest_parting_of_a_run_comes_first(tmp_path):
     whole = shipped("forgetron-binary")
     whole["settings"]["budget"] = 6
-    first, *rest = partings(run(tmp_path, **whole))
+    first, *rest = differences(run(tmp_path, **whole))
     assert first.startswith("score of row ")
     assert rest[-1].startswith("sum_abs_f: ")
 
@@ -249,12 +251,12 @@ def test_tolerances_are_widened_on_request(tmp_path):
     whole = shipped("ogd-regression")
     whole["expect"]["summed_squared_loss"] *= 1 + 1e-9
     whole["expect"]["scores"][3] += 1e-6
-    assert len(partings(run(tmp_path, **whole))) == 2
-    assert partings(run(tmp_path, **whole, tolerance={"loss": 1e-8, "scores": 1e-5})) == []
+    assert len(differences(run(tmp_path, **whole))) == 2
+    assert differences(run(tmp_path, **whole, tolerance={"loss": 1e-8, "scores": 1e-5})) == []
 
 
 def test_a_record_without_expectations_parts_from_nothing(tmp_path):
-    assert partings(run(tmp_path)) == []
+    assert differences(run(tmp_path)) == []
 
 
 # --- refusals -----------------------------------------------------------------------------------
@@ -368,7 +370,7 @@ def refusal(folder, told):
     path = folder / "r.json"
     path.write_text(json.dumps(told), encoding="utf-8")
     try:
-        partings(replay(read_record(path)))
+        differences(replay(read_record(path)))
     except OkbenchError as error:
         return str(error)
     return str(path)

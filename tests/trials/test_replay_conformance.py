@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from okbench.trials.replay.differences import partings
+from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.replaying import replay
 from tests.trials.replay_plain import plain_scores
@@ -27,7 +27,7 @@ def test_every_learner_of_ours_has_a_record_for_each_task_it_does_and_nobody_els
 def test_a_shipped_record_comes_out_as_it_expects(path):
     record = read_record(path)
     assert record.expected is not None
-    assert partings(replay(record)) == []
+    assert differences(replay(record)) == []
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -80,7 +80,7 @@ def test_a_shipped_record_tells_a_variant_of_its_learner_apart(tmp_path, name, s
     told["settings"][setting] = other
     path = tmp_path / "other.json"
     path.write_text(json.dumps(told), encoding="utf-8")
-    assert partings(replay(read_record(path)))
+    assert differences(replay(read_record(path)))
 
 
 def test_the_documented_example_comes_out_as_documented(tmp_path):
@@ -89,9 +89,9 @@ def test_the_documented_example_comes_out_as_documented(tmp_path):
     path = tmp_path / "run.json"
     path.write_text(record, encoding="utf-8")
     replayed = replay(read_record(path))
-    assert partings(replayed) == []
+    assert differences(replayed) == []
     figures = json.loads(json.dumps(replayed.figures()))
     assert {**figures, "record": "run.json", "verdict": "equal"} == json.loads(printed)
     path.write_text(record.replace("0.18920171660393503,", "0.25,"), encoding="utf-8")
-    (difference,) = partings(replay(read_record(path)))
+    (difference,) = differences(replay(read_record(path)))
     assert difference in text

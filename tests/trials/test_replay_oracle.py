@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from okbench.learners.registry import catalogue
-from okbench.trials.replay.differences import partings
+from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.replaying import replay
 from tests.learners.lsokl_oracle import runs
@@ -81,5 +81,5 @@ def record_of(run, folder):
 )
 def test_a_record_of_the_authors_run_comes_out_equal(run, tmp_path):
     replayed = replay(read_record(record_of(run, tmp_path)))
-    assert partings(replayed) == []
+    assert differences(replayed) == []
     assert len(replayed.errors) == len(run.order)

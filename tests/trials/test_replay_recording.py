@@ -16,7 +16,7 @@ from okbench.cli.replay import record as record_command
 from okbench.cli.replay import replay as replay_command
 from okbench.datasets import load as load_rows
 from okbench.papers.table_catalogue import find
-from okbench.trials.replay.differences import partings
+from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.recording import chosen_trial, ran, refuse_other, write_record
 from okbench.trials.replay.replaying import replay
@@ -55,7 +55,7 @@ def test_a_recorded_trial_comes_out_equal_wherever_its_files_are(tmp_path, learn
     shutil.move(tmp_path / "here", tmp_path / "there")
     found = read_record(tmp_path / "there" / "one.json")
     replayed = replay(found)
-    assert partings(replayed) == []
+    assert differences(replayed) == []
     assert found.expected.scores is not None
     outcome = attempt(one, load, Limits())
     assert replayed.total == pytest.approx(outcome.total, rel=1e-12)
@@ -80,7 +80,7 @@ def test_a_strangers_seed_is_written_down(tmp_path):
     found = read_record(tmp_path / "one.json")
     assert "seed" in dict(found.settings)
     replayed = replay(found)
-    assert partings(replayed) == []
+    assert differences(replayed) == []
     assert replayed.total == attempt(one, load, Limits()).total
 
 

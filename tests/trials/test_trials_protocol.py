@@ -10,7 +10,7 @@ from trial_material import load, trial
 
 from okbench.base.errors import DataError
 from okbench.trials.plan.seeds import draws, row_order, seed_number
-from okbench.trials.run.block_sizes import Pace, fixed, paced, ticks
+from okbench.trials.run.block_sizes import BlockSizer, fixed, paced, ticks
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.trial_types import Outcome, Trial
@@ -64,8 +64,8 @@ def test_how_rows_are_cut_does_not_show(
     learner: str, dataset: str, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = run(trial(learner, dataset))
-    monkeypatch.setattr(Pace, "FIRST", first)
-    monkeypatch.setattr(Pace, "MOST", first)
+    monkeypatch.setattr(BlockSizer, "FIRST", first)
+    monkeypatch.setattr(BlockSizer, "MOST", first)
     cut = run(trial(learner, dataset))
     assert cut.total == usual.total
     assert [point[:2] for point in cut.curve] == [point[:2] for point in usual.curve]
@@ -73,7 +73,7 @@ def test_how_rows_are_cut_does_not_show(
 
 def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
     stops = ticks(1000, "binary")
-    spans = list(paced(50, 1050, stops, Pace()))
+    spans = list(paced(50, 1050, stops, BlockSizer()))
     assert spans[0][0] == 50
     assert spans[-1][1] == 1050
     assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))
@@ -82,10 +82,10 @@ def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
 
 
 def test_a_slow_learner_gets_fewer_rows_at_once() -> None:
-    pace = Pace()
+    pace = BlockSizer()
     for _ in range(10):
         pace.took(pace.rows, 0.001)
-    assert pace.rows == Pace.MOST
+    assert pace.rows == BlockSizer.MOST
     pace.took(4096, 40.0)
     assert pace.rows == 102
     pace.took(102, 1e6)

@@ -10,7 +10,7 @@ from trial_material import Picky
 
 from okbench.base.errors import ConfigError
 from okbench.papers.table_types import Setting, Value
-from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.resolve_settings import resolve_settings
 
 
 def settled(cls: type = Picky, shared: bool = False, **given: Value) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def settled(cls: type = Picky, shared: bool = False, **given: Value) -> dict[str
         name: Setting(value, where="lsokl/table5.yaml:12", shared=shared)
         for name, value in given.items()
     }
-    return dict(settle(cls, "RBP", settings, "lsokl/table5.yaml:9"))
+    return dict(resolve_settings(cls, "RBP", settings, "lsokl/table5.yaml:9"))
 
 
 def test_every_setting_goes_in_sorted_with_its_default() -> None:
@@ -66,7 +66,7 @@ def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
 
 
 def test_a_shared_setting_the_learner_does_not_take_is_dropped() -> None:
-    found = settle(
+    found = resolve_settings(
         Picky,
         "RBP",
         {
@@ -134,7 +134,7 @@ def test_a_default_that_a_line_of_json_would_change_stays_with_the_class() -> No
         def __init__(self, a=np.float64(0.5), b=Kind.ONE, c: float = np.float64(2), d=3) -> None:  # type: ignore[no-untyped-def]  # noqa: B008
             pass
 
-    found = settle(Numbers, "N", {}, "here")
+    found = resolve_settings(Numbers, "N", {}, "here")
     assert found == (("c", 2.0), ("d", 3))
     assert [type(value) for _, value in found] == [float, int]
 
@@ -146,4 +146,4 @@ def test_whatever_an_annotation_raises_binds_nobody(annotation: str) -> None:
             pass
 
     Odd.__init__.__annotations__["depth"] = annotation
-    assert settle(Odd, "N", {"depth": Setting("deep")}, "here") == (("depth", "deep"),)
+    assert resolve_settings(Odd, "N", {"depth": Setting("deep")}, "here") == (("depth", "deep"),)

@@ -20,7 +20,7 @@ from okbench.papers.table_catalogue import find
 from okbench.papers.table_types import Range, Search, Setting, Source, Table
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import plan
-from okbench.trials.search.tuning import APART, Part, Tuning, _tried, cells_to_tune, tune
+from okbench.trials.search.tuning import APART, Subsample, Tuning, _tried, cells_to_tune, tune
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
 
@@ -73,8 +73,8 @@ def test_the_search_is_on_a_part_of_the_rows_and_on_row_orders_of_its_own(tmp_pa
 
 
 def test_a_part_is_the_same_rows_for_a_seed_and_others_for_another() -> None:
-    first, again = (Part(load, 0.1, 50, seed=APART)("line") for _ in range(2))
-    other = Part(load, 0.1, 50, seed=APART + 1)("line")
+    first, again = (Subsample(load, 0.1, 50, seed=APART)("line") for _ in range(2))
+    other = Subsample(load, 0.1, 50, seed=APART + 1)("line")
     assert np.array_equal(first.X, again.X)
     assert not np.array_equal(first.X, other.X)
     assert len({first.fingerprint, other.fingerprint, load("line").fingerprint}) == 3
@@ -84,13 +84,13 @@ def test_a_part_is_the_same_rows_for_a_seed_and_others_for_another() -> None:
 
 def test_a_part_is_never_larger_than_the_whole_nor_smaller_than_asked_for() -> None:
     rows = load("line").n_rows
-    assert Part(load, 0.01, 200, seed=1)("line").n_rows == 200
-    assert Part(load, 0.01, 10**9, seed=1)("line").n_rows == rows
-    assert Part(load, 1.0, 1, seed=1)("sparse").n_rows == rows
+    assert Subsample(load, 0.01, 200, seed=1)("line").n_rows == 200
+    assert Subsample(load, 0.01, 10**9, seed=1)("line").n_rows == rows
+    assert Subsample(load, 1.0, 1, seed=1)("sparse").n_rows == rows
 
 
 def test_a_part_can_be_sent_to_worker_processes() -> None:
-    part = Part(load, 0.1, 50, seed=7)
+    part = Subsample(load, 0.1, 50, seed=7)
     assert pickle.loads(pickle.dumps(part))("line").fingerprint == part("line").fingerprint
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from okbench.base.errors import ConfigError, StoreError, UsageError, did_you_mean
 from okbench.base.shipped import shipped
 from okbench.datasets.cache import data_folder
-from okbench.datasets.catalogue.entries import Shelf, read_shelf
+from okbench.datasets.catalogue.entries import Catalogue, read_shelf
 from okbench.datasets.catalogue.specs import (
     DatasetSpec,
     FileSpec,
@@ -83,7 +83,7 @@ def user_datasets() -> Path:
 
 
 @cache
-def _shipped() -> Shelf:
+def _shipped() -> Catalogue:
     return read_shelf(shipped("datasets.yaml"))
 
 
@@ -106,7 +106,7 @@ def _changed() -> int | None:
 
 
 @cache
-def _added(path: Path, changed: int) -> Shelf:
+def _added(path: Path, changed: int) -> Catalogue:
     """What a person added; read again when the file has changed."""
     return read_shelf(path, own=True)
 

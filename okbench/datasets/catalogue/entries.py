@@ -60,26 +60,26 @@ _PLAIN_NAME = re.compile(r"[^/\\\0]+")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Catalogue:
     """What one datasets file holds."""
 
     datasets: Mapping[str, DatasetSpec]
     redirects: frozenset[str] = frozenset()
 
 
-def read_shelf(path: Path, own: bool = False) -> Shelf:
+def read_shelf(path: Path, own: bool = False) -> Catalogue:
     """Read a datasets file; `own` marks the entries a person added."""
     return parse_shelf(read_yaml(path), own)
 
 
-def parse_shelf(node: Node, own: bool = False) -> Shelf:
+def parse_shelf(node: Node, own: bool = False) -> Catalogue:
     """The same for what a datasets file says."""
     top = node.fields(("bases", "redirects", "datasets"), required=("datasets",))
     bases = {key: node.text() for key, node in top["bases"].items()} if "bases" in top else {}
     hosts = _texts(top.get("redirects"))
     entries = {name: _dataset(name, node, bases, own) for name, node in top["datasets"].items()}
     _check_aliases(entries)
-    return Shelf(entries, frozenset(hosts))
+    return Catalogue(entries, frozenset(hosts))
 
 
 def _check_aliases(entries: Mapping[str, DatasetSpec]) -> None:

@@ -28,7 +28,7 @@ from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
 from okbench.datasets.fetch.bundle import add_to_bundle
 from okbench.datasets.fetch.download import FULL, Patience
 from okbench.datasets.fetch.file_fetch import bring, check_again, without_a_place
-from okbench.datasets.fetch.obtain import Downloads, Errand
+from okbench.datasets.fetch.obtain import Downloads, FetchTask
 from okbench.datasets.fetch.places import open_mirror
 from okbench.datasets.fetch.progress import Callback, Meter, Progress
 
@@ -80,9 +80,9 @@ def fetch(
     stop = threading.Event()
     meter = Meter(progress, stop)
 
-    def errand(entry: DatasetSpec, file: FileSpec) -> Errand:
+    def errand(entry: DatasetSpec, file: FileSpec) -> FetchTask:
         ticker = meter.of(entry.name, file.name)
-        return Errand(entry, file, source, patience or Patience(), ticker)
+        return FetchTask(entry, file, source, patience or Patience(), ticker)
 
     groups = {
         key: [errand(entry, file) for entry, file in files]
@@ -102,7 +102,7 @@ def verify(names: Sequence[str], *, progress: Callback | None = None) -> list[Fe
         for file in entry.files.values():
             if not file.path and record_of(file):
                 ticker = meter.of(entry.name, file.name)
-                errand = Errand(entry, file, None, Patience(), ticker)
+                errand = FetchTask(entry, file, None, Patience(), ticker)
                 results.append(_guarded(errand, partial(_checked_again, errand)))
     return results
 
@@ -125,7 +125,7 @@ def _together(
     return groups
 
 
-def _run(key: str, group: Sequence[Errand], to: Path | None) -> list[FetchResult]:
+def _run(key: str, group: Sequence[FetchTask], to: Path | None) -> list[FetchResult]:
     """Bring the files of a group, while no other process brings the same."""
     lock = data_folder() / ".okbench" / f"{sha256(key.encode()).hexdigest()[:16]}.lock"
     ticker = group[0].ticker
@@ -146,11 +146,11 @@ def _run(key: str, group: Sequence[Errand], to: Path | None) -> list[FetchResult
         return [_failed(errand, _disk_says(error)) for errand in group]
 
 
-def _kept(errand: Errand, to: Path | None) -> FetchResult:
+def _kept(errand: FetchTask, to: Path | None) -> FetchResult:
     return _bundled(_found(errand, "here"), errand, to)
 
 
-def _brought(errand: Errand, downloads: Downloads, to: Path | None) -> FetchResult:
+def _brought(errand: FetchTask, downloads: Downloads, to: Path | None) -> FetchResult:
     state = cast(State, bring(errand, downloads))
     if state not in ("here", "fetched"):
         message = without_a_place(errand)
@@ -158,12 +158,12 @@ def _brought(errand: Errand, downloads: Downloads, to: Path | None) -> FetchResu
     return _bundled(_found(errand, state), errand, to)
 
 
-def _checked_again(errand: Errand) -> FetchResult:
+def _checked_again(errand: FetchTask) -> FetchResult:
     check_again(errand)
     return _found(errand, "here")
 
 
-def _bundled(result: FetchResult, errand: Errand, to: Path | None) -> FetchResult:
+def _bundled(result: FetchResult, errand: FetchTask, to: Path | None) -> FetchResult:
     if to is None or result.path is None:
         return result
     if errand.file.path:
@@ -177,7 +177,7 @@ def _bundled(result: FetchResult, errand: Errand, to: Path | None) -> FetchResul
         ) from error
 
 
-def _found(errand: Errand, state: State) -> FetchResult:
+def _found(errand: FetchTask, state: State) -> FetchResult:
     """The result for a file that is here."""
     path, record = path_of(errand.file), record_of(errand.file)
     names = errand.entry.name, errand.file.name
@@ -188,11 +188,11 @@ def _found(errand: Errand, state: State) -> FetchResult:
     )
 
 
-def _failed(errand: Errand, message: str) -> FetchResult:
+def _failed(errand: FetchTask, message: str) -> FetchResult:
     return FetchResult(errand.entry.name, errand.file.name, "failed", message=message)
 
 
-def _guarded(errand: Errand, work: Callable[[], FetchResult]) -> FetchResult:
+def _guarded(errand: FetchTask, work: Callable[[], FetchResult]) -> FetchResult:
     """What `work` gives, or why it failed."""
     try:
         return work()

@@ -21,12 +21,12 @@ from okbench.datasets.cache import (
 from okbench.datasets.catalogue.specs import Source
 from okbench.datasets.fetch.download import NotThereError
 from okbench.datasets.fetch.file_check import Arrival, WrongBytesError, check
-from okbench.datasets.fetch.obtain import Downloads, Errand, measured, obtain
+from okbench.datasets.fetch.obtain import Downloads, FetchTask, measured, obtain
 from okbench.datasets.fetch.places import Place, official_places
 from okbench.datasets.unpack import packing
 
 
-def bring(errand: Errand, downloads: Downloads) -> str:
+def bring(errand: FetchTask, downloads: Downloads) -> str:
     """Get a file from the first place that has the right bytes. What came of it, as a state."""
     file = errand.file
     if path_of(file):
@@ -55,7 +55,7 @@ def bring(errand: Errand, downloads: Downloads) -> str:
     return "by hand" if errand.entry.by_hand else "missing"
 
 
-def check_again(errand: Errand) -> None:
+def check_again(errand: FetchTask) -> None:
     """Hash a held file again; when it changed, put it aside and raise.
 
     In a folder that may only be read it is hashed all the same.
@@ -82,7 +82,7 @@ def check_again(errand: Errand) -> None:
         write_record(file, replace(before, verified=now()))
 
 
-def without_a_place(errand: Errand) -> str:
+def without_a_place(errand: FetchTask) -> str:
     """What to do about a file that no place has."""
     file, entry = errand.file, errand.entry
     if entry.by_hand:
@@ -94,13 +94,13 @@ def without_a_place(errand: Errand) -> str:
     return f"{file.name}: no address is known; put it in {folder_of(file)}, then {command}"
 
 
-def _places(errand: Errand) -> list[Place]:
+def _places(errand: FetchTask) -> list[Place]:
     if errand.mirror:
         return list(errand.mirror.places(errand.file))
     return [] if errand.entry.by_hand else list(official_places(errand.file))
 
 
-def _adopt(errand: Errand) -> bool:
+def _adopt(errand: FetchTask) -> bool:
     """Take a file that a person put in its place, once its bytes are found right."""
     folder = folder_of(errand.file)
     for suffix in PACKED:
@@ -120,7 +120,7 @@ def _adopt(errand: Errand) -> bool:
     return False
 
 
-def _bring_from(place: Place, errand: Errand, downloads: Downloads) -> None:
+def _bring_from(place: Place, errand: FetchTask, downloads: Downloads) -> None:
     """Get the file under a temporary name, check it, and give it its own."""
     new = private_folder(errand.file) / f"{errand.file.name}.new"
     try:
@@ -140,7 +140,7 @@ def _bring_from(place: Place, errand: Errand, downloads: Downloads) -> None:
         new.unlink(missing_ok=True)
 
 
-def _take(place: Place, errand: Errand, downloads: Downloads, new: Path) -> None:
+def _take(place: Place, errand: FetchTask, downloads: Downloads, new: Path) -> None:
     archive = obtain(place, errand, downloads, new)
     got = measured(new, errand, place.shown)
     about = archive or got
@@ -151,7 +151,7 @@ def _take(place: Place, errand: Errand, downloads: Downloads, new: Path) -> None
     _settle(Arrival(new, got, place.source, place.official, archive), errand)
 
 
-def _settle(arrival: Arrival, errand: Errand) -> None:
+def _settle(arrival: Arrival, errand: FetchTask) -> None:
     """Check the bytes, move them to their name, record them."""
     file, got, before = errand.file, arrival.measured, record_of(errand.file)
     checked = check(file, arrival, before)
@@ -174,20 +174,20 @@ def _settle(arrival: Arrival, errand: Errand) -> None:
     write_record(file, record)
 
 
-def _aside_if_allowed(path: Path, errand: Errand) -> Path:
+def _aside_if_allowed(path: Path, errand: FetchTask) -> Path:
     try:
         return _aside(path, errand)
     except OSError:
         return path
 
 
-def _aside(path: Path, errand: Errand) -> Path:
+def _aside(path: Path, errand: FetchTask) -> Path:
     aside = folder_of(errand.file) / f"{errand.file.name}.wrong"
     path.replace(aside)
     return aside
 
 
-def _mismatch(errand: Errand, place: Place, problem: WrongBytesError, aside: Path) -> str:
+def _mismatch(errand: FetchTask, place: Place, problem: WrongBytesError, aside: Path) -> str:
     page = f" ({errand.entry.page})" if errand.entry.page else ""
     return (
         f"{errand.file.name} from {place.shown}: not the bytes expected\n"

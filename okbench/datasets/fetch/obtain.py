@@ -24,7 +24,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
-class Errand:
+class FetchTask:
     """A file to bring here, and how."""
 
     entry: DatasetSpec
@@ -41,7 +41,7 @@ class Downloads:
         self._archives: dict[str, tuple[Path, Measured]] = {}
         self._continued: set[str] = set()
 
-    def archive(self, place: Place, errand: Errand) -> tuple[Path, Measured]:
+    def archive(self, place: Place, errand: FetchTask) -> tuple[Path, Measured]:
         """An archive and its hashes, downloaded unless it is here."""
         if place.shown not in self._archives:
             path = place.path if place.local else _archive_part(place.shown)
@@ -51,7 +51,7 @@ class Downloads:
             self._archives[place.shown] = path, measured(path, errand, place.shown)
         return self._archives[place.shown]
 
-    def download(self, place: Place, errand: Errand, part: Path) -> None:
+    def download(self, place: Place, errand: FetchTask, part: Path) -> None:
         """Fill the part file from the place's address."""
         if download(_order(place, errand, part)):
             self._continued.add(place.shown)
@@ -73,7 +73,7 @@ class Downloads:
             discard(_archive_part(address))
 
 
-def obtain(place: Place, errand: Errand, downloads: Downloads, new: Path) -> Measured | None:
+def obtain(place: Place, errand: FetchTask, downloads: Downloads, new: Path) -> Measured | None:
     """Fill `new` with the file's bytes, still compressed if they come so.
 
     Gives the hashes of the archive when they came in one.
@@ -97,7 +97,7 @@ def obtain(place: Place, errand: Errand, downloads: Downloads, new: Path) -> Mea
     return None
 
 
-def measured(path: Path, errand: Errand, shown: str) -> Measured:
+def measured(path: Path, errand: FetchTask, shown: str) -> Measured:
     """Hashes of a file and its content, which is no web page and can be unpacked."""
     try:
         refuse_pages(path, shown)
@@ -120,7 +120,7 @@ def _archive_part(address: str) -> Path:
     return data_folder() / ".okbench" / f"{digest}.part"
 
 
-def _order(place: Place, errand: Errand, part: Path) -> Order:
+def _order(place: Place, errand: FetchTask, part: Path) -> Order:
     file, source = errand.file, place.source
     parts = urlsplit(source.url)
     safe = parts.scheme == "https" or parts.hostname in _LOOPBACK or file.hashed
@@ -143,7 +143,7 @@ def _order(place: Place, errand: Errand, part: Path) -> Order:
     )
 
 
-def _copy(source: Path, target: Path, errand: Errand) -> None:
+def _copy(source: Path, target: Path, errand: FetchTask) -> None:
     total, done = source.stat().st_size, 0
     with source.open("rb") as read, target.open("wb") as write:
         while piece := read.read(_COPY_BYTES):

@@ -24,7 +24,7 @@ Outcome = str  # "better", "worse" or "cannot decide"
 
 
 @dataclass(frozen=True)
-class Duel:
+class PairedComparison:
     """A learner against the one all are held against, on one dataset.
 
     The differences are learner − reference on shared row orders. `t_test` and `wilcoxon` are
@@ -58,7 +58,7 @@ class Ranking:
     left_out: tuple[str, ...]  # datasets without a complete cell for every learner
 
 
-def duels(report: Report, reference: str | None = None) -> list[Duel]:
+def duels(report: Report, reference: str | None = None) -> list[PairedComparison]:
     """Every learner against `reference`; if none is named, against the best of each dataset."""
     if reference is not None and reference not in report.learners:
         hint = did_you_mean(reference, report.learners)
@@ -66,7 +66,7 @@ def duels(report: Report, reference: str | None = None) -> list[Duel]:
     return [duel for name in report.datasets for duel in _duels_on(report, name, reference)]
 
 
-def _duels_on(report: Report, dataset: str, reference: str | None) -> list[Duel]:
+def _duels_on(report: Report, dataset: str, reference: str | None) -> list[PairedComparison]:
     row = [report.cells[dataset, learner] for learner in report.learners]
     against = report.cells[dataset, reference] if reference else _best(row)
     if against is None:
@@ -100,19 +100,19 @@ def _duel(
     differences: Paired | None,
     t_test: float | None,
     wilcoxon: float | None,
-) -> Duel:
+) -> PairedComparison:
     names = cell.dataset, cell.learner, against.learner
     if differences is None or t_test is None or wilcoxon is None:
         reason = f"fewer row orders in common than needed ({cell.n} and {against.n} trials)"
-        return Duel(*names, None, None, None, "cannot decide", reason)
+        return PairedComparison(*names, None, None, None, "cannot decide", reason)
     if not (cell.complete and against.complete):
         reason = f"trials are missing ({cell.shortfall or against.shortfall})"
-        return Duel(*names, differences, t_test, wilcoxon, "cannot decide", reason)
+        return PairedComparison(*names, differences, t_test, wilcoxon, "cannot decide", reason)
     if max(t_test, wilcoxon) >= SIGNIFICANT:
         reason = f"p = {max(t_test, wilcoxon):.2g}"
-        return Duel(*names, differences, t_test, wilcoxon, "cannot decide", reason)
+        return PairedComparison(*names, differences, t_test, wilcoxon, "cannot decide", reason)
     better = (differences.mean < 0) == cell.lower_is_better
-    return Duel(*names, differences, t_test, wilcoxon, "better" if better else "worse")
+    return PairedComparison(*names, differences, t_test, wilcoxon, "better" if better else "worse")
 
 
 def ranking(report: Report) -> Ranking:

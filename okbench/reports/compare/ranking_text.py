@@ -11,18 +11,18 @@ from pathlib import Path
 from tabulate import tabulate
 
 from okbench.base.errors import UsageError
-from okbench.reports.compare.ranking import Duel, Ranking
+from okbench.reports.compare.ranking import PairedComparison, Ranking
 from okbench.reports.results_paths import write_whole
 
 PICTURES = ("svg", "png", "pdf")
 
 
-def rivals_text(duels: Sequence[Duel], ranking: Ranking) -> str:
+def rivals_text(duels: Sequence[PairedComparison], ranking: Ranking) -> str:
     """The duels dataset by dataset, then the ranks."""
     return "\n".join([_duel_lines(duels), "", *_ranking_lines(ranking)]) + "\n"
 
 
-def rivals_json(duels: Sequence[Duel], ranking: Ranking) -> str:
+def rivals_json(duels: Sequence[PairedComparison], ranking: Ranking) -> str:
     """The same as data."""
     page = {
         "okbench": "compare",
@@ -33,7 +33,7 @@ def rivals_json(duels: Sequence[Duel], ranking: Ranking) -> str:
     return json.dumps(page, indent=2, allow_nan=False) + "\n"
 
 
-def _duel_lines(duels: Sequence[Duel]) -> str:
+def _duel_lines(duels: Sequence[PairedComparison]) -> str:
     if not duels:
         return "No dataset has a complete cell to hold others against."
     rows = [
@@ -51,7 +51,7 @@ def _duel_lines(duels: Sequence[Duel]) -> str:
     return tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
 
 
-def _figures(duel: Duel) -> list[str]:
+def _figures(duel: PairedComparison) -> list[str]:
     if duel.differences is None or duel.t_test is None or duel.wilcoxon is None:
         return ["", "", "", ""]
     found = duel.differences

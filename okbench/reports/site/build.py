@@ -12,7 +12,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.results_paths import write_whole
 from okbench.reports.site.index_page import index_page
 from okbench.reports.site.table_page import page_of, raw_of, table_page
-from okbench.reports.site.table_views import Exhibit, exhibits
+from okbench.reports.site.table_views import TableView, exhibits
 
 LIST = "okbench-site.json"  # what was written, so that the next time knows what is ours
 _ASSETS = Path(__file__).parent / "assets"
@@ -55,7 +55,7 @@ def build(results: Path, to: Path, tables: Sequence[Table] = ()) -> Site:
     return Site(to / "index.html", names, len(written), sum(written.values()))
 
 
-def _files(found: Sequence[Exhibit]) -> Iterator[tuple[str, bytes]]:
+def _files(found: Sequence[TableView]) -> Iterator[tuple[str, bytes]]:
     """Every file of the site, each made when its turn comes."""
     for name in _SHARED:
         yield f"assets/{name}", (_ASSETS / name).read_bytes()

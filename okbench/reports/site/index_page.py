@@ -12,7 +12,7 @@ from okbench.reports.site.grids import Field, Heading, Row, column, grid
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Child, Markup, tag
 from okbench.reports.site.table_page import page_of, raw_of
-from okbench.reports.site.table_views import Exhibit
+from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import ORDER, counted, legend, tally
 from okbench.reports.tables.verdicts import Verdict
 
@@ -20,7 +20,7 @@ PATH = "index.html"
 _KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
 
 
-def index_page(found: Sequence[Exhibit]) -> str:
+def index_page(found: Sequence[TableView]) -> str:
     """The page that leads to all others."""
     counts = sum((_verdicts(exhibit) for exhibit in found), Counter[Verdict]())
     shares: Counter[str] = Counter()
@@ -44,18 +44,18 @@ def index_page(found: Sequence[Exhibit]) -> str:
     )
 
 
-def _facts(found: Sequence[Exhibit], machines: int, latest: str) -> str:
+def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
     outcomes = sum(exhibit.counted for exhibit in found)
     told = [several(len(found), "table"), several(outcomes, "trial")]
     told.append(several(machines, "environment"))
     return " · ".join([*told, f"latest {latest[:10]}"] if latest else told)
 
 
-def _verdicts(exhibit: Exhibit) -> Counter[Verdict]:
+def _verdicts(exhibit: TableView) -> Counter[Verdict]:
     return counted(exhibit.report) if exhibit.report else Counter()
 
 
-def _tables(found: Sequence[Exhibit]) -> Markup:
+def _tables(found: Sequence[TableView]) -> Markup:
     """A line a table: where its page is, how complete it is, and its verdicts."""
     header = [
         *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
@@ -90,15 +90,15 @@ def _tables(found: Sequence[Exhibit]) -> Markup:
     return grid("tables-table", "Measured so far", header, rows, named=0)
 
 
-def _link(exhibit: Exhibit) -> Markup:
+def _link(exhibit: TableView) -> Markup:
     return tag("a", exhibit.table.name, href=link(PATH, page_of(exhibit.table.name)))
 
 
-def _raw(exhibit: Exhibit) -> Markup:
+def _raw(exhibit: TableView) -> Markup:
     return tag("a", "jsonl", href=link(PATH, raw_of(exhibit.table.trials_of)), download=True)
 
 
-def _complete(exhibit: Exhibit) -> Field:
+def _complete(exhibit: TableView) -> Field:
     if not exhibit.report:
         return Field("", None)
     cells = exhibit.report.cells.values()

@@ -14,7 +14,7 @@ from okbench.reports.site.grids import Field, Heading, Row, grid
 from okbench.reports.site.line_styles import look, sample
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Markup, tag, together
-from okbench.reports.site.table_views import Exhibit
+from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import counted, legend, tally
 from okbench.reports.tables import complexity_text
 from okbench.reports.tables.layout import Sheet, sheets
@@ -31,7 +31,7 @@ def raw_of(name: str) -> str:
     return f"raw/{name}.jsonl"
 
 
-def table_page(exhibit: Exhibit, raw: str) -> str:
+def table_page(exhibit: TableView, raw: str) -> str:
     """The page of an exhibit, whose outcomes lie at `raw`."""
     table = exhibit.table
     path = page_of(table.name)
@@ -66,7 +66,7 @@ def table_page(exhibit: Exhibit, raw: str) -> str:
     )
 
 
-def _facts(exhibit: Exhibit) -> str:
+def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
     told = [
         f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
@@ -95,7 +95,7 @@ def _learners(labels: Sequence[str]) -> Markup:
     return tag("nav", tag("ul", items), class_="learners", id="learners", aria_label="Learners")
 
 
-def _of_report(exhibit: Exhibit, report: Report) -> list[Section]:
+def _of_report(exhibit: TableView, report: Report) -> list[Section]:
     metric, seconds = sheets(report)
     parts = [
         section("glance", "At a glance", glance(report)),
@@ -131,7 +131,7 @@ def _of_report(exhibit: Exhibit, report: Report) -> list[Section]:
     return parts
 
 
-def _convergence(exhibit: Exhibit, shown: Picture, report: Report) -> Section:
+def _convergence(exhibit: TableView, shown: Picture, report: Report) -> Section:
     told = list(shown.notes)
     if exhibit.table.protocol.kind == "train-test":
         told.append("Drawn while training; the table holds what was scored on the test rows.")
@@ -143,12 +143,12 @@ def _convergence(exhibit: Exhibit, shown: Picture, report: Report) -> Section:
     )
 
 
-def _of_figure(exhibit: Exhibit, shown: Picture) -> list[Section]:
+def _of_figure(exhibit: TableView, shown: Picture) -> list[Section]:
     charts = _charts(shown, shown.labels, exhibit)
     return [section("figure", "As measured", charts, notes(shown.notes))]
 
 
-def _charts(shown: Picture, labels: Sequence[str], exhibit: Exhibit) -> Markup:
+def _charts(shown: Picture, labels: Sequence[str], exhibit: TableView) -> Markup:
     metric = exhibit.table.protocol.metric
     charts = [
         line_chart(panel, labels, metric, f"chart{number}")
@@ -157,7 +157,7 @@ def _charts(shown: Picture, labels: Sequence[str], exhibit: Exhibit) -> Markup:
     return tag("div", charts, class_="charts")
 
 
-def _of_orders(exhibit: Exhibit) -> list[Section]:
+def _of_orders(exhibit: TableView) -> list[Section]:
     assert exhibit.orders
     sheet = complexity_text.sheet_of(exhibit.orders)
     return [section("orders", "Stated and fitted", _sheet(sheet), notes(sheet.notes))]
@@ -173,7 +173,7 @@ def _sheet(sheet: Sheet) -> Markup:
     return grid("orders-table", "Orders of growth", header, rows, named=0)
 
 
-def _downloads(exhibit: Exhibit, path: str, raw: str) -> Markup:
+def _downloads(exhibit: TableView, path: str, raw: str) -> Markup:
     told = several(exhibit.stored, "outcome") + " as written, one JSON line each"
     command = f"okbench report {exhibit.table.name} --explain LEARNER DATASET"
     return tag(

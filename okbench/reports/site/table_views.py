@@ -32,7 +32,7 @@ _EVERYTHING = Options()
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class TableView:
     """A results file as a page shows it: a table's report, its picture (of convergence, or of a
     sweep), or fitted orders. `environments` are those of counted outcomes, with how many each has;
     `notes` say what a reader must know besides.
@@ -51,7 +51,7 @@ class Exhibit:
     notes: tuple[str, ...] = ()
 
 
-def exhibits(results: Path, tables: Sequence[Table] = ()) -> list[Exhibit]:
+def exhibits(results: Path, tables: Sequence[Table] = ()) -> list[TableView]:
     """The exhibits of these tables, or of every results file in the folder."""
     files = results_files(results)
     if tables:
@@ -66,7 +66,7 @@ def exhibits(results: Path, tables: Sequence[Table] = ()) -> list[Exhibit]:
     ]
 
 
-def _exhibit(results: Path, name: str, table: Table | None) -> Exhibit:
+def _exhibit(results: Path, name: str, table: Table | None) -> TableView:
     path = Store.of(results, name).path
     contents = Store(path).read()
     if table is None:
@@ -78,7 +78,7 @@ def _exhibit(results: Path, name: str, table: Table | None) -> Exhibit:
         return _as_stored(name, path, contents, f"Shown as it stands in its file: {error}")
 
 
-def _as_configured(results: Path, table: Table, path: Path, contents: Contents) -> Exhibit:
+def _as_configured(results: Path, table: Table, path: Path, contents: Contents) -> TableView:
     """A table with its own cells, beside what its paper prints."""
     here, absent = registered(table)
     timed = True if table.kind == "complexity" else None
@@ -102,7 +102,7 @@ def _as_configured(results: Path, table: Table, path: Path, contents: Contents) 
     )
 
 
-def _as_stored(name: str, path: Path, contents: Contents, note: str) -> Exhibit:
+def _as_stored(name: str, path: Path, contents: Contents, note: str) -> TableView:
     """A table made of what a file holds: its datasets, and its learners by settings if they differ
     in them."""
     outcomes = contents.standing()
@@ -151,11 +151,11 @@ def _bare(
     outcomes: Mapping[str, Outcome],
     expected: Expected,
     notes: tuple[str, ...],
-) -> Exhibit:
+) -> TableView:
     counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
     shares = Counter(outcome.environment for outcome in counted)
     known = contents.environments
-    return Exhibit(
+    return TableView(
         table,
         path,
         counted=len(counted),
@@ -174,7 +174,7 @@ def _blessing(header: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"A baseline of {header.get('date', 'no date')}: {header.get('reason', 'no reason')}.",)
 
 
-def _machines(found: Exhibit) -> set[str]:
+def _machines(found: TableView) -> set[str]:
     return {
         machine_line(record) if record else MACHINE_UNKNOWN
         for record in found.environments.values()

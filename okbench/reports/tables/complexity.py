@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from okbench.papers.table_types import LearnerColumn, Stated, Table
+from okbench.papers.table_types import LearnerColumn, StatedComplexity, Table
 from okbench.reports.tables.cells import Expected
 from okbench.reports.tables.report import MACHINE_UNKNOWN
 from okbench.trials.plan.available import registered
@@ -50,7 +50,7 @@ class Growth:
     """A learner's fits by setting; none where too few values are measured."""
 
     learner: str
-    stated: Stated
+    stated: StatedComplexity
     time: Mapping[str, Fit]
     space: Mapping[str, Fit]
 

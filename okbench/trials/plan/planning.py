@@ -13,7 +13,7 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import Entry, find, settings_of
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.plan.seeds import published_orders
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -144,7 +144,9 @@ def first_trial(
         fingerprint=fingerprint,
         learner=entry.name,
         learner_version=_version(entry, cls),
-        settings=settle(cls, column.label, given, column.where or table.where or table.name),
+        settings=resolve_settings(
+            cls, column.label, given, column.where or table.where or table.name
+        ),
         protocol=protocol.kind,
         metric=protocol.metric,
         repetition=0,

@@ -23,7 +23,7 @@ _SPOKEN = {
 }
 
 
-def settle(cls: type, label: str, given: Mapping[str, Setting], where: str) -> Settings:
+def resolve_settings(cls: type, label: str, given: Mapping[str, Setting], where: str) -> Settings:
     """Every setting a trial runs with, defaults included, sorted by name and of the right type.
 
     A setting shared by a whole table or dataset is dropped where the constructor does not take it;

@@ -13,7 +13,7 @@ from okbench.trials.replay.record import Expected, Tolerance
 from okbench.trials.replay.replaying import Replayed
 
 
-def partings(replayed: Replayed) -> list[str]:
+def differences(replayed: Replayed) -> list[str]:
     """Where a run parts from what is expected, in words, the earliest place first; [] if nowhere.
 
     Of a list, be it scores, removals or a curve, only the first place that differs is told.

@@ -15,7 +15,7 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws, FloatArray, RecordedDraws, Task
 from okbench.learners.registry import Entry, find
 from okbench.papers.table_types import Setting
-from okbench.trials.plan.resolve_settings import settle
+from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.replay.record_rows import read_order, read_rows
 from okbench.trials.replay.record_value import Value, read_json
 from okbench.trials.run.block_sizes import ticks
@@ -117,7 +117,7 @@ def _learner(fields: Mapping[str, Value], task: Task) -> tuple[Entry, Settings]:
         told.refuse(f"{entry.name} does not do {task}; it does {', '.join(entry.tasks)}")
     members = fields["settings"].members() if "settings" in fields else {}
     given = {name: Setting(_setting(value), where=value.where) for name, value in members.items()}
-    return entry, settle(cls, entry.name, given, told.where)
+    return entry, resolve_settings(cls, entry.name, given, told.where)
 
 
 def _setting(told: Value) -> Any:

@@ -18,7 +18,7 @@ def ticks(count: int, task: Task, together: int = 1) -> range:
     return range(apart, count + 1, apart)
 
 
-class Pace:
+class BlockSizer:
     """How many rows go over at once: more while that is quick, about a second's worth when it is
     not, so that limits are looked at in time. A quick learner meets the same blocks every time.
     """
@@ -34,13 +34,15 @@ class Pace:
         self.rows = max(1, min(self.MOST, 2 * self.rows, affordable))
 
 
-def paced(begin: int, end: int, stops: range, pace: Pace, together: int = 1) -> Iterator[Span]:
-    """Blocks of the pace's size, cut at every stop (counted from `begin`), and nowhere within rows
-    that stay `together`."""
+def paced(
+    begin: int, end: int, stops: range, sizer: BlockSizer, together: int = 1
+) -> Iterator[Span]:
+    """Blocks of the size that `sizer` gives, cut at every stop (counted from `begin`), and nowhere
+    within rows that stay `together`."""
     at = begin
     while at < end:
         to_stop = stops.step - (at - begin) % stops.step
-        size = max(together, pace.rows - pace.rows % together)
+        size = max(together, sizer.rows - sizer.rows % together)
         upto = min(end, at + size, at + to_stop)
         yield at, upto
         at = upto

@@ -23,7 +23,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt, now
-from okbench.trials.run.workers import Leash, begin_work, terminable, use_one_thread
+from okbench.trials.run.workers import StopSignal, begin_work, terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
 
 _JOBLIB_NAMES = {"threads": "threading", "processes": "loky"}
@@ -40,33 +40,33 @@ def execute(
     worker survives. Close it (`contextlib.closing`) if you leave it early.
     """
     use_one_thread()
-    with _leash() as leash, terminable():
-        limits = Limits(options.time_limit or math.inf, options.memory_limit, leash.is_cut)
+    with _stop_signal() as signal, terminable():
+        limits = Limits(options.time_limit or math.inf, options.memory_limit, signal.is_cut)
         if options.timing:
             for trial in _alternating(trials):
                 yield replace(attempt(trial, load, limits), timed=True)
             return
         for backend, group in _by_backend(trials, options).items():
             if backend == "processes":
-                coming = _surviving(group, load, limits, leash, options.jobs)
+                coming = _surviving(group, load, limits, signal, options.jobs)
             elif backend in _JOBLIB_NAMES:
-                coming = _side_by_side(group, load, limits, leash, backend, options.jobs)
-            else:  # another machine does not see the leash
+                coming = _side_by_side(group, load, limits, signal, backend, options.jobs)
+            else:  # another machine does not see the signal
                 loose = replace(limits, stopped=Limits.stopped)
-                coming = _side_by_side(group, load, loose, leash, backend, options.jobs)
+                coming = _side_by_side(group, load, loose, signal, backend, options.jobs)
             with closing(coming) as outcomes:
                 yield from outcomes
 
 
 @contextmanager
-def _leash() -> Iterator[Leash]:
-    """A leash that is cut on the way out, whatever the way."""
+def _stop_signal() -> Iterator[StopSignal]:
+    """A signal that is cut on the way out, whatever the way."""
     with tempfile.TemporaryDirectory(prefix="okbench-", ignore_cleanup_errors=True) as folder:
-        leash = Leash.tied(Path(folder))
+        signal = StopSignal.tied(Path(folder))
         try:
-            yield leash
+            yield signal
         finally:
-            leash.cut()
+            signal.cut()
 
 
 def _alternating(trials: Iterable[Trial]) -> list[Trial]:
@@ -84,7 +84,7 @@ def _by_backend(trials: Iterable[Trial], options: Options) -> dict[str, list[Tri
 
 
 def _surviving(
-    trials: list[Trial], load: Load, limits: Limits, leash: Leash, jobs: int
+    trials: list[Trial], load: Load, limits: Limits, signal: StopSignal, jobs: int
 ) -> Generator[Outcome, None, None]:
     """Outcomes from worker processes; one that dies costs the trials under way and no others."""
     waiting = {trial.id: trial for trial in trials}
@@ -92,13 +92,13 @@ def _surviving(
         lost: list[Outcome] = []
         try:
             group = list(waiting.values())
-            with closing(_side_by_side(group, load, limits, leash, "processes", jobs)) as outcomes:
+            with closing(_side_by_side(group, load, limits, signal, "processes", jobs)) as outcomes:
                 for outcome in outcomes:
                     del waiting[outcome.trial.id]
                     yield outcome
         except BrokenProcessPool as death:
             reason = _cause(death)
-            begun = leash.left_behind() & waiting.keys()
+            begun = signal.left_behind() & waiting.keys()
             if not begun:
                 raise OkbenchError(f"no worker process could be started: {reason}") from death
             lost = [
@@ -109,7 +109,12 @@ def _surviving(
 
 
 def _side_by_side(
-    trials: list[Trial], load: Load, limits: Limits, leash: Leash, backend: str, jobs: int
+    trials: list[Trial],
+    load: Load,
+    limits: Limits,
+    signal: StopSignal,
+    backend: str,
+    jobs: int,
 ) -> Generator[Outcome, None, None]:
     """Outcomes from joblib, `jobs` trials at a time."""
     jobs = min(jobs, len(trials))
@@ -131,7 +136,7 @@ def _side_by_side(
     except ValueError as error:
         raise UsageError(f"backend '{backend}': {error}") from error
     run: Any = joblib.delayed(_run)
-    outcomes = parallel(run(trial, load, limits, leash) for trial in trials)
+    outcomes = parallel(run(trial, load, limits, signal) for trial in trials)
     try:
         for outcome in outcomes:  # noqa: UP028 – delegating would close them outside the filter
             yield outcome
@@ -141,9 +146,9 @@ def _side_by_side(
             outcomes.close()
 
 
-def _run(trial: Trial, load: Load, limits: Limits, leash: Leash) -> Outcome:
+def _run(trial: Trial, load: Load, limits: Limits, signal: StopSignal) -> Outcome:
     use_one_thread()
-    with leash.at(trial):
+    with signal.at(trial):
         return attempt(trial, load, limits)
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged
 from okbench.trials.plan.seeds import row_order
-from okbench.trials.run.block_sizes import Pace, Span, fixed, paced, ticks
+from okbench.trials.run.block_sizes import BlockSizer, Span, fixed, paced, ticks
 from okbench.trials.run.introspect import figure_told
 from okbench.trials.run.scoring import BadAnswer, Scored, exceeding, score
 from okbench.trials.run.workers import ENDS_THE_RUN, one_process
@@ -124,7 +124,7 @@ class _Walker:
         self.seconds = self.cpu_seconds = 0.0
         self.train_seconds: float | None = None
         self.ledgers: list[_Ledger] = []
-        self.pace = Pace()
+        self.pace = BlockSizer()
         self.resident_before = psutil.Process().memory_info().rss
 
     def go(self, part: Part) -> None:

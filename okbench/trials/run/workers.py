@@ -28,7 +28,7 @@ ENDS_THE_RUN = (KeyboardInterrupt, Terminated)  # whatever else a learner raises
 
 
 @dataclass(frozen=True)
-class Leash:
+class StopSignal:
     """A folder through which a run tells its trials to stop, and they tell what they are at.
 
     Files rather than events, because threads, worker processes and the parent all see them, and
@@ -38,8 +38,8 @@ class Leash:
     folder: Path
 
     @classmethod
-    def tied(cls, folder: Path) -> Leash:
-        """A leash in an empty folder; trials may run until it is cut."""
+    def tied(cls, folder: Path) -> StopSignal:
+        """A stop_signal in an empty folder; trials may run until it is cut."""
         (folder / "run").touch()
         return cls(folder)
 

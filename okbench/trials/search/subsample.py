@@ -1,4 +1,4 @@
-"""Part of a dataset's rows, for trials that need not see all of them."""
+"""A subsample of a dataset's rows, for trials that need not see all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from okbench.trials.plan.planning import Load
 
 
 @dataclass(frozen=True)
-class Part:
+class Subsample:
     """Loads a random part of the rows of a dataset, always the same for a seed."""
 
     load: Load
@@ -27,7 +27,7 @@ class Part:
 
 
 @lru_cache(maxsize=4)
-def _part(part: Part, name: str, variant: str) -> Dataset:
+def _part(part: Subsample, name: str, variant: str) -> Dataset:
     whole = part.load(name, variant)
     share = dict(part.shares).get(name, part.share)
     count = min(whole.n_rows, max(part.at_least, math.ceil(share * whole.n_rows)))

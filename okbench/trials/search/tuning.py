@@ -32,7 +32,7 @@ from okbench.trials.search.search_grid import (
     refuse_unknown,
     searched,
 )
-from okbench.trials.search.subsample import Part
+from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -121,7 +121,7 @@ def tune(
     quests = [_Quest(cell, blocks) for cell, blocks in cells_to_tune(table, options).items()]
     seed = options.seed + APART
     apart = replace(options, datasets=None, learners=None, trials=None, repetitions=None, seed=seed)
-    part = Part(load, search.subset, search.at_least, seed, tuple(search.subsets.items()))
+    part = Subsample(load, search.subset, search.at_least, seed, tuple(search.subsets.items()))
     tally = Tally(total=0)
     while waiting := [quest for quest in quests if quest.block]:
         grid = grid_of(table, {quest.cell: quest.candidates for quest in waiting})

@@ -16,7 +16,14 @@ from okbench.learners.compiled.rules.budget import (
     leave,
     score,
 )
-from okbench.learners.compiled.rules.tvm_machine import MINUS, PLUS, SIDE, Machine, hold, settle
+from okbench.learners.compiled.rules.tvm_machine import (
+    MINUS,
+    PLUS,
+    SIDE,
+    Machine,
+    hold,
+    resolve_settings,
+)
 
 CRAMPED = 5  # why a walk ended: the slots need room for longer vectors
 
@@ -147,5 +154,5 @@ def walk(
         if size > rule.budget:
             merge(supports, size, rule, machine, draft, kernel)
             size -= 1
-        settle(machine, supports.coefficients, supports.order, size)
+        resolve_settings(machine, supports.coefficients, supports.order, size)
     return FINISHED, len(targets), size, updates

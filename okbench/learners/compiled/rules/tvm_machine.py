@@ -129,7 +129,7 @@ def most_wrong(
 
 
 @compiled(fastmath=FUSED)
-def settle(machine: Machine, coefficients: Any, order: Any, size: int) -> None:
+def resolve_settings(machine: Machine, coefficients: Any, order: Any, size: int) -> None:
     """Restore the optimum, to within the tolerance in every score."""
     state = machine.state
     for place in range(size):
