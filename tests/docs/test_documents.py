@@ -1,0 +1,190 @@
+"""The documents: their commands exist, their examples work, and they use the terms of the field."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from okbench.cli import okbench
+from okbench.papers.table_file import read_table
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "results/README.md")),
+    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "architecture.md"),
+]
+CONFIGS = [
+    ROOT / "datasets.yaml",
+    *(
+        path
+        for path in sorted((ROOT / "configs").rglob("*.y*ml"))
+        if not path.name.endswith(".tuned.yaml")  # written by okbench tune
+    ),
+]
+# Keys and anchors of the claims' files are names, not text.
+KEYS = re.compile(r"^\s*(untold|tells|says):|[&*]rivals", re.MULTILINE)
+PRIVATE_WORDS = re.compile(
+    r"\b(told|tells?|reckon(s|ed)?|strangers?|held (to|against)|door|nouns?|row orders?|"
+    r"one a (trial|row|class|table|pair)|at hand|rivals?|says yes)\b",
+    re.IGNORECASE,
+)
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def _command_lines() -> Iterator[tuple[str, str]]:
+    """Every `okbench …` in a code block or in a code span, with the document it is in."""
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        fenced = "\n".join(_blocks(text, ""))
+        indented = "\n".join(re.findall(r"^ {4}(okbench .*)$", text, re.MULTILINE))
+        listed = re.findall(r"^okbench .*$", f"{fenced}\n{indented}", re.MULTILINE)
+        without_blocks = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        spans = re.findall(r"`(okbench [^`]*)`", without_blocks)
+        for line in [*listed, *spans]:
+            command = re.split(r" {2,}", line.replace("\n", " "))[0]
+            yield _named(path), command
+
+
+def _parse(words: list[str]) -> None:
+    """Raise what click raises at a command or an option that does not exist."""
+    group: click.Command = okbench
+    context = click.Context(okbench)
+    while isinstance(group, click.Group) and words:
+        name, *words = words
+        if name.startswith("-"):
+            break
+        found = group.get_command(context, name)
+        if found is None:
+            raise click.UsageError(f"no command {name}")
+        group = found
+        context = click.Context(found, info_name=name, parent=context)
+    if not isinstance(group, click.Group):
+        group.make_parser(context).parse_args(args=list(words))
+
+
+LINES = sorted(set(_command_lines()))
+
+
+def test_the_documents_have_commands() -> None:
+    assert len(LINES) > 60
+
+
+@pytest.mark.parametrize(("document", "line"), LINES)
+def test_a_command_of_the_documents_exists_with_its_options(document: str, line: str) -> None:
+    words = shlex.split(line.split(" > ")[0])[1:]
+    shown = [word for word in words if word not in ("[NEW]", "[PAPER]")]
+    _parse([word.strip("[]") for word in shown])
+
+
+@pytest.mark.parametrize("line", ["okbench rum demo", "okbench run demo --tirals 3"])
+def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
+    with pytest.raises(click.UsageError):
+        _parse(line.split()[1:])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_named)
+def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if target.startswith("http"):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (path.parent / name).resolve() if name else path
+        assert linked.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = {
+                re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings
+            }
+            assert anchor in anchors, target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_named)
+def test_every_yaml_block_parses(path: Path) -> None:
+    for block in _blocks(path.read_text(encoding="utf-8"), "yaml"):
+        assert isinstance(yaml.safe_load(block), dict)
+
+
+def test_the_table_of_adding_is_a_table(tmp_path: Path) -> None:
+    text = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
+    file = tmp_path / "mine.yaml"
+    file.write_text(_blocks(text, "yaml")[0], encoding="utf-8")
+    table = read_table(file, "mine")
+    assert [column.label for column in table.learners] == ["OGD", "RBP", "FOGD", "mine"]
+    settings = table.settings["breast-cancer", "FOGD"]
+    assert settings["components"].value == 200
+    assert settings["step"].source == "found"
+
+
+def _examples() -> Iterator[tuple[str, str, str]]:
+    """(document, class, source) of every class that the documents print."""
+    for name in ("README.md", "docs/adding.md"):
+        for block in _blocks((ROOT / name).read_text(encoding="utf-8"), "python"):
+            for cls in re.findall(r"^class (\w+)", block, re.MULTILINE):
+                yield name, cls, block
+
+
+@pytest.mark.parametrize(("document", "cls", "source"), list(_examples()))
+def test_a_learner_passes_its_checks_as_printed(
+    document: str, cls: str, source: str, tmp_path: Path
+) -> None:
+    (tmp_path / "printed_example.py").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from okbench.cli import main; main()",
+         "check-learner", f"printed_example:{cls}"],
+        cwd=tmp_path, capture_output=True, text=True, env=dict(os.environ), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "failed" not in done.stdout
+
+
+def test_every_base_class_of_adding_has_an_example() -> None:
+    assert [cls for name, cls, _ in _examples() if name == "docs/adding.md"] == [
+        "LinearGD", "KernelPA", "WindowOGD", "ScaledFOGD", "GuardedProjectron", "BSGDTable",
+    ]  # fmt: skip
+
+
+def test_the_readme_prints_what_is_stored() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from okbench.cli import main; main()", "report", "table5",
+         "--results", str(ROOT / "results")],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    (excerpt,) = [
+        block
+        for block in _blocks((ROOT / "README.md").read_text(encoding="utf-8"), "")
+        if block.startswith("lsokl/table5")
+    ]
+    printed = done.stdout.splitlines()
+    for line in excerpt.splitlines():
+        assert line in printed
+        assert len(line) <= 100
+
+
+def test_the_readme_names_the_test_command_of_ci() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert _blocks(readme, "")[0].splitlines() == ["make demo", "make test"]
+    assert "make test" in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *CONFIGS], ids=_named)
+def test_the_words_are_those_of_the_field(path: Path) -> None:
+    text = KEYS.sub("", path.read_text(encoding="utf-8"))
+    found = PRIVATE_WORDS.search(text)
+    assert found is None, f"line {text[: found.start()].count(chr(10)) + 1}: {found.group()}"
