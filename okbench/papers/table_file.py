@@ -152,7 +152,7 @@ class _Page:
         kind, protocol = _kind(fields), read_protocol(fields["protocol"])
         datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
         learners = {
-            key: read_learner(key, node, protocol.kind) for key, node in fields["learners"].items()
+            key: read_learner(key, node, protocol) for key, node in fields["learners"].items()
         }
         keys = Keys(datasets, learners)
         shared = read_sweeps(fields.get("sweep"))

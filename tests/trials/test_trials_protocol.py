@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import trial_material
 from trial_material import load, trial
 
 from okbench.base.errors import DataError
+from okbench.protocols.metrics import default_metric
 from okbench.trials.plan.seeds import draws, row_order, seed_number
-from okbench.trials.run.block_sizes import BlockSizer, fixed, paced, ticks
+from okbench.trials.run import block_sizes
+from okbench.trials.run.block_sizes import fixed, growing, sizes, ticks
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.trial_types import Outcome, Trial
@@ -63,17 +66,17 @@ def test_the_points_of_a_curve_follow_the_task_rounded_half_up() -> None:
 def test_how_rows_are_cut_does_not_show(
     learner: str, dataset: str, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = run(trial(learner, dataset))
-    monkeypatch.setattr(BlockSizer, "FIRST", first)
-    monkeypatch.setattr(BlockSizer, "MOST", first)
-    cut = run(trial(learner, dataset))
+    what = trial(learner, dataset, metric=default_metric(load(dataset).task).name)
+    usual = run(what)
+    monkeypatch.setattr(block_sizes, "sizes", lambda: sizes(first, first))
+    cut = run(what)
     assert cut.total == usual.total
     assert [point[:2] for point in cut.curve] == [point[:2] for point in usual.curve]
 
 
 def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
     stops = ticks(1000, "binary")
-    spans = list(paced(50, 1050, stops, BlockSizer()))
+    spans = list(growing(50, 1050, stops, sizes()))
     assert spans[0][0] == 50
     assert spans[-1][1] == 1050
     assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))
@@ -81,15 +84,25 @@ def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
     assert list(fixed(0, 25, 10)) == [(0, 10), (10, 20), (20, 25)]
 
 
-def test_a_slow_learner_gets_fewer_rows_at_once() -> None:
-    pace = BlockSizer()
-    for _ in range(10):
-        pace.took(pace.rows, 0.001)
-    assert pace.rows == BlockSizer.MOST
-    pace.took(4096, 40.0)
-    assert pace.rows == 102
-    pace.took(102, 1e6)
-    assert pace.rows == 1
+def test_blocks_double_from_256_to_4096_rows_and_are_cut_at_stops() -> None:
+    assert list(itertools.islice(sizes(), 7)) == [256, 512, 1024, 2048, 4096, 4096, 4096]
+    spans = list(growing(0, 14_000, range(3000, 14_001, 3000), sizes()))
+    assert [end for _, end in spans] == [256, 768, 1792, 3000, 6000, 9000, 12_000, 14_000]
+
+
+def test_a_slow_learner_meets_the_blocks_that_a_quick_one_meets() -> None:
+    met: dict[str, list[int]] = {}
+    for name, pause in (("quick", 0.0), ("slow", 0.05)):
+
+        class Notes(trial_material.Linear):
+            def learn(self, X: Any, y: Any, name: str = name, pause: float = pause) -> Any:
+                met.setdefault(name, []).append(len(y))
+                time.sleep(pause)
+                return np.ones(len(y))
+
+        walk(trial("Linear", "blobs:9000"), load("blobs", "9000"), Notes())
+    assert met["slow"] == met["quick"]
+    assert met["quick"][:4] == [256, 344, 600, 600]
 
 
 def test_train_test_scores_the_test_rows_alone() -> None:

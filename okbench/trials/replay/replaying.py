@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from okbench.base.errors import ConfigError, DataError, OkbenchError, StoreError, UsageError
 from okbench.learners.contract import Diverged, Draws, FloatArray, Problem
 from okbench.learners.registry import find
+from okbench.protocols.costs import BadAnswer
+from okbench.protocols.metrics import default_metric
 from okbench.trials.replay.record import Record
-from okbench.trials.run.introspect import figure_told
-from okbench.trials.run.scoring import BadAnswer, score
+from okbench.trials.run.protocol_loop import figure_of
 from okbench.trials.run.workers import ENDS_THE_RUN, use_one_thread
 
 
@@ -132,8 +133,8 @@ def replay(record: Record) -> Replayed:
         errors=errors,
         scores=scores,
         supports=supports[: len(record.ticks)],
-        support_size=figure_told(learner, "support_size"),
-        updates=figure_told(learner, "updates"),
+        support_size=figure_of(learner, "support_size"),
+        updates=figure_of(learner, "updates"),
         normals=tuple(draws.drawn_normals),
         uniforms=np.concatenate([np.empty(0), *draws.drawn_uniforms]),
     )
@@ -143,7 +144,7 @@ def _walk(
     record: Record, problem: Problem, learner: Any
 ) -> tuple[FloatArray, FloatArray | None, tuple[int | None, ...]]:
     """Errors and scores of all rows, and the supports after each stretch between ticks."""
-    end = len(record.order)
+    end, metric = len(record.order), default_metric(problem.task)
     stops = [*record.ticks, *([end] if end not in record.ticks else [])]
     errors, scores = np.zeros(end), np.zeros((end, problem.n_columns))
     supports: list[int | None] = []
@@ -157,11 +158,11 @@ def _walk(
                 predictions = problem.decide(scores[begin:stop])
             else:
                 predictions = learner.learn(X, y)
-            scored = score(predictions, truth, problem.task)
+            scored = metric.costs(predictions, truth, 0.0)
             if scored.diverged_at is not None:
                 raise Diverged(scored.diverged_at, "a prediction is not a finite number")
-            errors[begin:stop] = scored.errors
-            supports.append(figure_told(learner, "support_size"))
+            errors[begin:stop] = scored.rows
+            supports.append(figure_of(learner, "support_size"))
     return errors, scores if has_scores else None, tuple(supports)
 
 
