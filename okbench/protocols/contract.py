@@ -46,7 +46,6 @@ class Role:
     the sentence "LEARNER … " for a learner without them, `spelled` names the methods in it.
     """
 
-    name: str
     methods: Mapping[str, tuple[str, ...]]
     lack: str
     spelled: str
@@ -60,19 +59,16 @@ class Role:
 
 
 ONLINE = Role(
-    "Online",
     {"learn": (), "predict": ()},
     lack="does not learn block by block",
     spelled="learn and predict",
 )
 BATCH = Role(
-    "Batch",
     {"fit": ("clock",), "predict": ()},
     lack="does not learn all rows at once",
     spelled="fit(X, y, clock) and predict",
 )
 KERNEL = Role(
-    "Kernel",
     {"kernel_gaps": ()},
     lack="has no approximate kernel to measure",
     spelled="kernel_gaps",

@@ -16,6 +16,7 @@ from okbench.cli.replay import record as record_command
 from okbench.cli.replay import replay as replay_command
 from okbench.datasets import load as load_rows
 from okbench.papers.table_catalogue import find
+from okbench.protocols.metrics import default_metric
 from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.recording import chosen_trial, ran, refuse_other, write_record

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import trial_material
-from trial_material import load, trial
+from trial_material import load, table, trial
 
-from okbench.base.errors import DataError
+from okbench.base.errors import ConfigError, DataError, UsageError
 from okbench.protocols.metrics import default_metric
+from okbench.trials.plan.planning import plan
 from okbench.trials.plan.seeds import draws, row_order, seed_number
 from okbench.trials.run import block_sizes
 from okbench.trials.run.block_sizes import fixed, growing, sizes, ticks
@@ -122,6 +125,83 @@ def test_train_test_shuffles_the_training_rows_and_no_others() -> None:
     assert sorted(order[:400]) == list(range(400))
     assert list(order[:400]) != list(range(400))
     assert list(order[400:]) == list(range(400, 600))
+
+
+class Fitted:
+    """Least squares over all rows at once; does `then` with the clock first."""
+
+    def __init__(self, then: Any = lambda clock: None) -> None:
+        self.then = then
+        self.calls: list[int] = []
+
+    def fit(self, X: Any, y: Any, clock: Any) -> None:
+        self.calls.append(len(y))
+        self.then(clock)
+        self.w = np.linalg.lstsq(X, y, rcond=None)[0]
+
+    def predict(self, X: Any) -> Any:
+        return np.where(X @ self.w >= 0, 1, -1)
+
+
+def fitted(then: Any = lambda clock: None, **limits: Any) -> tuple[Fitted, Outcome]:
+    what = trial("Linear", "split:9000", protocol="train-test", metric="accuracy")
+    learner = Fitted(then)
+    return learner, walk(what, load("split", "9000"), learner, Limits(**limits))
+
+
+def test_a_batch_learner_is_given_all_training_rows_in_one_call() -> None:
+    rows = load("split", "9000")
+    w = np.linalg.lstsq(rows.X[:6000], rows.y[:6000], rcond=None)[0]
+    mistakes = np.count_nonzero(np.where(rows.X[6000:] @ w >= 0, 1, -1) != rows.y[6000:])
+    learner, outcome = fitted()
+    assert learner.calls == [6000]
+    assert (outcome.status, outcome.rows, outcome.total) == ("done", 3000, mistakes)
+    assert [point[:2] for point in outcome.curve] == [(6000, None)]
+    assert 0 < (outcome.train_seconds or 0) < (outcome.seconds or 0)
+
+
+def test_the_marks_of_a_batch_learner_are_its_curve() -> None:
+    def then(clock: Any) -> None:
+        clock.mark(10)
+        clock.mark(rows_seen=2000, total=7)
+
+    _, outcome = fitted(then)
+    assert [point[:2] for point in outcome.curve] == [(10, None), (2000, 7.0), (6000, None)]
+    seconds = [point[3] for point in outcome.curve]
+    assert seconds == sorted(seconds)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("rows", [0, 10, 6001])
+def test_a_mark_that_goes_back_or_beyond_the_rows_costs_the_trial(rows: int) -> None:
+    def then(clock: Any) -> None:
+        clock.mark(10)
+        clock.mark(rows)
+
+    _, outcome = fitted(then)
+    assert outcome.status == "failed"
+    assert f"mark({rows}): the rows of a point are more than" in outcome.reason
+    assert [point[0] for point in outcome.curve] == [10]
+
+
+def test_a_batch_learner_sees_its_limits_while_it_is_fitted() -> None:
+    seen: list[Any] = []
+    fitted(lambda clock: seen.append((clock.time_left(), clock.should_stop())))
+    assert seen == [(math.inf, False)]
+    _, outcome = fitted(lambda clock: seen.append((clock.time_left(), clock.should_stop())),
+                        seconds=1e-9)  # fmt: skip
+    assert seen[1] == (0.0, True)
+    assert (outcome.status, outcome.rows, outcome.total) == ("timeout", 0, None)
+    _, outcome = fitted(lambda clock: seen.append(clock.should_stop()), stopped=lambda: True)
+    assert seen[2] is True
+    assert outcome.status == "interrupted"
+
+
+def test_a_batch_learner_cannot_be_run_in_a_single_pass() -> None:
+    with pytest.raises(UsageError, match="Linear does not learn block by block: kind: single-pass"):
+        walk(trial(), load("blobs"), Fitted())
+    batch = replace(table({"A": "Linear"}).learners[0], learner=f"{__name__}:Fitted")
+    with pytest.raises(ConfigError, match=r"^tables.yaml:3: .*:Fitted does not learn block by bl"):
+        plan(replace(table({"A": "Linear"}), learners=(batch,)), load)
 
 
 def test_a_block_stream_predicts_each_block_before_learning_it() -> None:

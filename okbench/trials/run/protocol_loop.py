@@ -63,13 +63,14 @@ class Route:
 
 
 class Ended(Exception):
-    """Raised where a trial ends before its last row. What the learner raised is the cause, and its
-    traceback is kept when it is `traced`."""
+    """Raised where a trial ends before its last row, within the rows of `span`. What the learner
+    raised is the cause, and its traceback is kept when it is `traced`."""
 
-    def __init__(self, status: Status, reason: str, traced: bool = False) -> None:
+    def __init__(self, status: Status, reason: str, span: Span, traced: bool = False) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
+        self.span = span
         self.traced = traced
 
 
@@ -142,17 +143,17 @@ class FitClock:
         """Whether a limit is reached, or the run is being stopped: return soon."""
         return self.time_left() <= 0.0 or self._walker.reached(self._seconds()) is not None
 
-    def mark(self, rows: int, total: float | None = None) -> None:
+    def mark(self, rows_seen: int, total: float | None = None) -> None:
         """A point of the curve: so many training rows have been used, and cost so much in total."""
         stage, points = self._ledger.stage, self._ledger.points
         least = points[-1][0] if points else 0
-        if not least < rows <= stage.end - stage.begin:
+        if not least < rows_seen <= stage.end - stage.begin:
             raise ValueError(
-                f"mark({rows}): rows rise from point to point, here from above {least} to at most "
-                f"{stage.end - stage.begin}"
+                f"mark({rows_seen}): the rows of a point are more than those of the one before "
+                f"({least}) and at most {stage.end - stage.begin}"
             )
         cost = None if total is None else float(total)
-        points.append((int(rows), cost, self._walker.support(), self._seconds()))
+        points.append((int(rows_seen), cost, self._walker.support(), self._seconds()))
 
     def _seconds(self) -> float:
         return self._before + time.perf_counter() - self._begun
@@ -220,13 +221,14 @@ class Walker:
         except ENDS_THE_RUN:
             raise
         except Diverged as error:
-            raise Ended("diverged", self._at_row(span[0] + error.row, str(error))) from error
+            reason = self._at_row(span[0] + error.row, str(error))
+            raise Ended("diverged", reason, span) from error
         except MemoryError as error:
-            reason = f"out of memory {error}"
-            raise Ended("memory", self._in_rows(span, reason), traced=True) from error
+            reason = self._in_rows(span, f"out of memory {error}")
+            raise Ended("memory", reason, span, traced=True) from error
         except BaseException as error:  # sys.exit among them
-            reason = f"{verb}: {tracebacks.described(error)}"
-            raise Ended("failed", self._in_rows(span, reason), traced=True) from error
+            reason = self._in_rows(span, f"{verb}: {tracebacks.described(error)}")
+            raise Ended("failed", reason, span, traced=True) from error
         finally:
             self.seconds += time.perf_counter() - wall
             self.cpu_seconds += time.thread_time() - cpu
@@ -236,8 +238,8 @@ class Walker:
         try:
             scored = self.route.metric.costs(answer, truth, self.route.detail)
         except BadAnswer as error:
-            reason = f"{ledger.stage.verbs[0]} returned {error}"
-            raise Ended("failed", self._in_rows(span, reason)) from error
+            reason = self._in_rows(span, f"{ledger.stage.verbs[0]} returned {error}")
+            raise Ended("failed", reason, span) from error
         ledger.totals.add(scored.rows)
         self.route.observe(span, scored.rows)
         bad = scored.diverged_at
@@ -250,14 +252,15 @@ class Walker:
             (tick, ledger.totals.after(tick), support, self.seconds) for tick in sorted(done)
         ]
         if bad is not None:
-            what = f"{self.route.metric.answer} {np.asarray(answer)[bad]} is no usable number"
-            raise Ended("diverged", self._at_row(span[0] + bad, what))
+            row, what = span[0] + bad, f"{self.route.metric.answer} {np.asarray(answer)[bad]}"
+            reason = self._at_row(row, f"{what} is no usable number")
+            raise Ended("diverged", reason, (row, row + 1))
 
     def _look_at_limits(self, row: int) -> None:
         found = self.reached(self.seconds)
         if found:
             status, reason = found
-            raise Ended(status, self._at_row(row, reason))
+            raise Ended(status, self._at_row(row, reason), (row, row))
 
     def reached(self, seconds: float) -> tuple[Status, str] | None:
         """The limit reached after so many seconds in the learner, with what it is in words."""
