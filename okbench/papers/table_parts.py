@@ -1,4 +1,4 @@
-"""The parts of a table's file: its protocol, its rows and columns, and what is said of cells."""
+"""The parts of a table's file: its protocol, its rows and columns, and what it gives for cells."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def table_beside(path: Path, of: Node) -> Path:
 
 
 def text_of(fields: Mapping[str, Node], key: str) -> str:
-    """A text, or nothing where it is not said."""
+    """A text, empty where the key is not there."""
     return fields[key].text() if key in fields else ""
 
 
@@ -129,7 +129,7 @@ class Keys:
         self._learners = learners
 
     def cells(self, node: Node | None) -> list[tuple[CellKey, Node]]:
-        """What a part says of single cells: dataset → learner → anything."""
+        """What a part gives for single cells: dataset → learner → anything."""
         if node is None:
             return []
         return [
@@ -139,7 +139,7 @@ class Keys:
         ]
 
     def learners(self, node: Node | None) -> list[tuple[str, Node]]:
-        """What a part says of learners: learner → anything."""
+        """What a part gives for learners: learner → anything."""
         return [] if node is None else self._known(node, self._learners, "learner")
 
     def listed(self, node: Node | None) -> frozenset[CellKey]:
@@ -192,6 +192,6 @@ def _time(node: Node) -> float:
 
 
 def _optional_items(node: Node) -> dict[str, Node]:
-    """The keys of a mapping, none where nothing is written: `OGD:` says all there is to say."""
+    """The keys of a mapping, none where nothing is written: `OGD:` has nothing to set."""
     nothing = node.kind == "scalar" and node.scalar() is None
     return {} if nothing else dict(node.items())

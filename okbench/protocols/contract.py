@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, Protocol, TypeVar
 
 from okbench.base.config_nodes import Node
@@ -110,7 +109,8 @@ class Key:
     """A key of a table's file that one protocol takes, and that it cannot do without.
 
     It stands in the table's `protocol`, or in each learner's column, and has a field of the same
-    name in the trial, whose spelled id shows the value. `missing` is what the file is told.
+    name in the trial, whose spelled id shows the value. `missing` is the message for a file
+    that lacks the key.
     """
 
     name: str
@@ -130,7 +130,7 @@ class ProtocolKind:
 
     `roles` are those of the learners it runs; a learner that has several is run in the first of
     them. `stages` says what is done with the rows, given the role, the rows and the value of `key`.
-    The first `shuffled` rows are permuted, and are those that the learner is told to expect; all
+    The first `shuffled` rows are permuted, and are those of which the learner knows the number; all
     others keep their places behind them. `answer` is what learners return, and so decides which
     metrics go with the protocol.
     """
@@ -173,7 +173,6 @@ class ProtocolKind:
         return f"{self.name}:{detail!r}" if detail else self.name
 
 
-@cache
 def _parameters(function: Any) -> frozenset[str]:
     try:
         return frozenset(inspect.signature(function).parameters)
@@ -182,4 +181,4 @@ def _parameters(function: Any) -> frozenset[str]:
 
 
 def _takes(method: Any, parameters: tuple[str, ...]) -> bool:
-    return not parameters or _parameters(getattr(method, "__func__", method)).issuperset(parameters)
+    return not parameters or _parameters(method).issuperset(parameters)

@@ -1,6 +1,6 @@
 """One loop for all protocols: hand over rows in blocks, score, and look at the limits.
 
-What is done with which rows is said by the stages of the trial's protocol. The clock runs inside
+The stages of the trial's protocol decide what is done with which rows. The clock runs inside
 the learner's calls alone. Totals and curves are sums over rows, so how the rows were cut into
 blocks does not show in them.
 """
@@ -127,7 +127,7 @@ class _Ledger:
 
 
 class FitClock:
-    """What a learner that is given all rows in one call is told of time, and tells of progress."""
+    """The time left to a learner that is given all rows in one call; it marks progress here."""
 
     def __init__(self, walker: Walker, ledger: _Ledger) -> None:
         self._walker = walker
