@@ -144,7 +144,8 @@ class FitClock:
         return self.time_left() <= 0.0 or self._walker.reached(self._seconds()) is not None
 
     def mark(self, rows_seen: int, total: float | None = None) -> None:
-        """A point of the curve: so many training rows have been used, and cost so much in total."""
+        """A point of the curve: so many training rows have been used. `total` is what these rows
+        cost together, in mistakes or squared errors; without it the point has seconds alone."""
         stage, points = self._ledger.stage, self._ledger.points
         least = points[-1][0] if points else 0
         if not least < rows_seen <= stage.end - stage.begin:
