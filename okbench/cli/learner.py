@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from textwrap import indent
 
 import click
 
@@ -13,7 +14,8 @@ from okbench.cli.choices import LEARNER
 
 @click.command("check-learner")
 @click.argument("learner", type=LEARNER)
-def check_learner(learner: str) -> None:
+@click.option("--debug", is_flag=True, help="Show the whole traceback of whatever it raises.")
+def check_learner(learner: str, debug: bool) -> None:
     """Put LEARNER, a name or module:Class, through the checks every learner here passes."""
     from collections import Counter
 
@@ -25,6 +27,8 @@ def check_learner(learner: str) -> None:
     for result in results:
         reason = f"  {result.reason}" if result.reason else ""
         click.echo(f"{result.status:<8} {result.name:<{width}}{reason}".rstrip())
+        if debug and result.traceback:
+            click.echo(indent(result.traceback, " " * 9).rstrip())
     counts = Counter(result.status for result in results)
     click.echo(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     if counts["failed"]:

@@ -7,7 +7,7 @@
       kind: single-pass             # single-pass, train-test, block-stream, approximation
       metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse, exceedance
       runs: 20
-      orders: seeded                # or published; a dataset may say otherwise
+      orders: seeded                # or published; a dataset may have others
       block: 1000                   # block-stream only
       time_limit: 2h                # of a trial, inside the learner (optional)
     settings:                       # of the table: for every learner that takes them
@@ -26,12 +26,12 @@
     printed:                        # what the paper prints: metric, seconds
       german: {OGD: [29.5 % ± 0.5, 0.130]}
 
-What is said of less counts more: the table's settings, then the dataset's, the learner's, the
-cell's. A setting is a value, or a value with its source: `found` (in the authors' files),
-`inferred` or `tuned`, with the reason; else the paper prints it. Arithmetic such as `4 * budget`
-refers to other settings of the same cell and to `rows`.
+The narrower counts more: the table's settings, then the dataset's, the learner's, the cell's.
+A setting is a value, or a value with its source: `found` (in the authors' files), `inferred` or
+`tuned`, with the reason; else the paper prints it. Arithmetic such as `4 * budget` refers to other
+settings of the same cell and to `rows`.
 
-`kind` says what is made of the trials: a `table` unless told otherwise; a `sweep`, a figure with a
+`kind` is what is made of the trials: a `table` where there is no `kind`; a `sweep`, a figure with a
 further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over
 sweeps with those `stated`; or `curves`, a figure of the trials of another table beside it:
 
@@ -54,7 +54,7 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
     learners:
       near: {learner: RRF, tolerance: 0.1}
 
-How settings are searched for, and how they are put in place, is told in `search`.
+The module `search` describes how settings are searched for, and how they are put in place.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def read_card(path: Path, name: str) -> Card:
 def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
     """The table in a file, every cell's settings resolved.
 
-    `tuned` is a file of tuned settings, the one beside the table if not told.
+    `tuned` is a file of tuned settings; without it, the one beside the table is used.
     """
     root = read_yaml(path)
     fields = _fields(root)
@@ -152,7 +152,7 @@ class _Page:
         kind, protocol = _kind(fields), read_protocol(fields["protocol"])
         datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
         learners = {
-            key: read_learner(key, node, protocol.kind) for key, node in fields["learners"].items()
+            key: read_learner(key, node, protocol) for key, node in fields["learners"].items()
         }
         keys = Keys(datasets, learners)
         shared = read_sweeps(fields.get("sweep"))
@@ -165,7 +165,7 @@ class _Page:
         swept = {column.point.name if column.point else "" for column, _, _ in columns}
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
-        said = self._said_of_cells(keys, name, tuned)
+        of_cells = self._of_cells(keys, name, tuned)
         return Table(
             name=name,
             title=fields["title"].text(),
@@ -173,7 +173,7 @@ class _Page:
             protocol=protocol,
             datasets=tuple(row for row, _ in datasets.values()),
             learners=tuple(column for column, _, _ in columns),
-            settings=dict(self._resolved(datasets.values(), columns, said)),
+            settings=dict(self._resolved(datasets.values(), columns, of_cells)),
             printed={
                 key: printed_cell(*key, node) for key, node in keys.cells(fields.get("printed"))
             },
@@ -189,28 +189,26 @@ class _Page:
         self,
         datasets: Iterable[tuple[DatasetRow, Layer]],
         columns: Iterable[Column],
-        said: dict[CellKey, list[Layer]],
+        of_cells: dict[CellKey, list[Layer]],
     ) -> Iterator[tuple[CellKey, dict[str, Setting]]]:
-        """The settings of every cell; what is said of less counts more, a sweep most."""
+        """The settings of every cell; the narrower counts more, a sweep most."""
         wide: Layer = {}
         if "settings" in self.fields:
             wide = read_layer(self.fields["settings"].items(), shared=True)
         for row, of_dataset in datasets:
             for column, of_learner, swept in columns:
-                own = said.get((row.name, column.line), [])
+                own = of_cells.get((row.name, column.line), [])
                 layers = [wide, of_dataset, of_learner, *own, swept]
                 yield (row.name, column.label), resolve(layers, row.rows)
 
-    def _said_of_cells(
-        self, keys: Keys, name: str, tuned: Path | None
-    ) -> dict[CellKey, list[Layer]]:
-        """What is said of single cells, here and then in the file of tuned settings."""
-        said: dict[CellKey, list[Layer]] = {
+    def _of_cells(self, keys: Keys, name: str, tuned: Path | None) -> dict[CellKey, list[Layer]]:
+        """What is set for single cells, here and then in the file of tuned settings."""
+        found: dict[CellKey, list[Layer]] = {
             key: [read_layer(node.items())] for key, node in keys.cells(self.fields.get("cells"))
         }
         for key, layer in read_tuned(tuned, name, keys.cells).items():
-            said.setdefault(key, []).append(layer)
-        return said
+            found.setdefault(key, []).append(layer)
+        return found
 
     def _stated(self, keys: Keys) -> dict[str, StatedComplexity]:
         if "stated" not in self.fields:

@@ -1,11 +1,11 @@
-"""The parts of a table's file: its protocol, its rows and columns, and what is said of cells."""
+"""The parts of a table's file: its protocol, its rows and columns, and what it gives for cells."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from okbench.base.config_nodes import Node
 from okbench.base.errors import did_you_mean
@@ -18,38 +18,41 @@ from okbench.papers.table_types import (
     Figure,
     LearnerColumn,
     Lines,
-    Metric,
     Orders,
     Protocol,
-    ProtocolKind,
     Quantity,
     Setting,
     Sweep,
 )
+from okbench.protocols.contract import ProtocolKind
+from okbench.protocols.metrics import METRICS, Metric
+from okbench.protocols.registry import PROTOCOLS
 
 CellKey = tuple[str, str]
 _ROW_KEYS = {"variant", "rows", "orders"}
 _COLUMN_KEYS = {"learner", "sweep"}
-_FARTHEST = 2.0  # an approximate kernel is from -1 to 1, an exact one above 0 and up to 1
 
 
 def read_protocol(node: Node) -> Protocol:
     """How trials are run and scored."""
-    known = {"kind", "metric", "runs", "orders", "block", "time_limit"}
+    own = [kind.key for kind in PROTOCOLS.values() if kind.key and kind.key.place == "protocol"]
+    known = {"kind", "metric", "runs", "orders", "time_limit", *(key.name for key in own)}
     fields = node.fields(known, ["kind", "metric", "runs"])
-    kind = cast(ProtocolKind, fields["kind"].choice(get_args(ProtocolKind)))
-    if (kind == "block-stream") != ("block" in fields):
-        raise node.error("'block' (rows at a time) goes with kind: block-stream, and only with it")
-    metric = cast(Metric, fields["metric"].choice(get_args(Metric)))
-    if (kind == "approximation") != (metric == "exceedance"):
-        raise fields["metric"].error("exceedance goes with kind: approximation, and only with it")
+    kind = PROTOCOLS[fields["kind"].choice(PROTOCOLS)]
+    metric = METRICS[fields["metric"].choice(METRICS)]
+    for key in own:
+        if (key == kind.key) != (key.name in fields):
+            raise node.error(key.missing)
+    if metric.answer != kind.answer:
+        raise fields["metric"].error(_mismatch(kind, metric))
+    given: dict[str, Any] = {key.name: key.read(fields[key.name]) for key in own if key == kind.key}
     return Protocol(
-        kind,
-        metric=metric,
+        kind.name,
+        metric=metric.name,
         runs=fields["runs"].integer(at_least=1),
         orders=_orders(fields.get("orders")) or "seeded",
-        block=fields["block"].integer(at_least=1) if "block" in fields else 0,
         time_limit=_time(fields["time_limit"]) if "time_limit" in fields else math.inf,
+        **given,
     )
 
 
@@ -68,15 +71,19 @@ def read_dataset(name: str, node: Node) -> tuple[DatasetRow, dict[str, Setting]]
 
 
 def read_learner(
-    label: str, node: Node, kind: ProtocolKind
+    label: str, node: Node, protocol: Protocol
 ) -> tuple[LearnerColumn, dict[str, Setting], tuple[Sweep, ...]]:
-    """A column, what it sets, and what it is swept over. `tolerance` is the column's own where
-    kernels are measured, and elsewhere a setting like any other."""
+    """A column, what it sets, and what it is swept over. A key that the protocol asks of columns is
+    the column's own; with any other protocol it is a setting like all others."""
     fields = _optional_items(node)
-    name, tolerance, reserved = text_of(fields, "learner") or label, 0.0, _COLUMN_KEYS
-    if kind == "approximation":
-        tolerance, reserved = _tolerance(node, fields.get("tolerance")), {*reserved, "tolerance"}
-    column = LearnerColumn(label, name, node.where, tolerance=tolerance)
+    name, reserved = text_of(fields, "learner") or label, _COLUMN_KEYS
+    own: dict[str, Any] = {}
+    key = PROTOCOLS[protocol.kind].key
+    if key and key.place == "column":
+        if key.name not in fields:
+            raise node.error(key.missing)
+        own, reserved = {key.name: key.read(fields[key.name])}, {*reserved, key.name}
+    column = LearnerColumn(label, name, node.where, **own)
     settings = [(key, value) for key, value in fields.items() if key not in reserved]
     return column, read_layer(settings), read_sweeps(fields.get("sweep"))
 
@@ -110,7 +117,7 @@ def table_beside(path: Path, of: Node) -> Path:
 
 
 def text_of(fields: Mapping[str, Node], key: str) -> str:
-    """A text, or nothing where it is not said."""
+    """A text, empty where the key is not there."""
     return fields[key].text() if key in fields else ""
 
 
@@ -122,7 +129,7 @@ class Keys:
         self._learners = learners
 
     def cells(self, node: Node | None) -> list[tuple[CellKey, Node]]:
-        """What a part says of single cells: dataset → learner → anything."""
+        """What a part gives for single cells: dataset → learner → anything."""
         if node is None:
             return []
         return [
@@ -132,7 +139,7 @@ class Keys:
         ]
 
     def learners(self, node: Node | None) -> list[tuple[str, Node]]:
-        """What a part says of learners: learner → anything."""
+        """What a part gives for learners: learner → anything."""
         return [] if node is None else self._known(node, self._learners, "learner")
 
     def listed(self, node: Node | None) -> frozenset[CellKey]:
@@ -163,22 +170,17 @@ def _orders(node: Node | None) -> Orders | None:
     return None if node is None else cast(Orders, node.choice(get_args(Orders)))
 
 
-def _tolerance(column: Node, node: Node | None) -> float:
-    if node is None:
-        raise column.error("how far may its kernel be from the exact one? add 'tolerance: 0.1'")
-    value = float(node.number())
-    if not 0.0 < value < _FARTHEST:
-        raise node.error(
-            f"a tolerance is above 0 and below {_FARTHEST:g}, for no two kernels are further apart;"
-            f" not {value:g}"
-        )
-    return value
+def _mismatch(kind: ProtocolKind, metric: Metric) -> str:
+    """Why a metric does not go with a protocol, in words."""
+    metrics = [other.name for other in METRICS.values() if other.answer == kind.answer]
+    return f"kind: {kind.name} goes with metric: {' or '.join(metrics)}, not {metric.name}"
 
 
 def _bound(node: Node, protocol: Protocol, swept: Collection[str]) -> Bound:
     bound = cast(Bound, node.choice(get_args(Bound)))
-    if protocol.kind != "approximation" or set(swept) != {"components"}:
-        raise node.error(f"{bound} goes with kind: approximation and a sweep of components alone")
+    if bound not in PROTOCOLS[protocol.kind].bounds or set(swept) != {"components"}:
+        kinds = " or ".join(kind.name for kind in PROTOCOLS.values() if bound in kind.bounds)
+        raise node.error(f"{bound} goes with kind: {kinds} and a sweep of components alone")
     return bound
 
 
@@ -190,6 +192,6 @@ def _time(node: Node) -> float:
 
 
 def _optional_items(node: Node) -> dict[str, Node]:
-    """The keys of a mapping, none where nothing is written: `OGD:` says all there is to say."""
+    """The keys of a mapping, none where nothing is written: `OGD:` has nothing to set."""
     nothing = node.kind == "scalar" and node.scalar() is None
     return {} if nothing else dict(node.items())

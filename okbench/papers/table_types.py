@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ProtocolKind = Literal["single-pass", "train-test", "block-stream", "approximation"]
-Metric = Literal["mistake_rate", "accuracy", "mean_squared_loss", "rmse", "exceedance"]
+from okbench.protocols.metrics import METRICS
+
 Source = Literal["printed", "found", "inferred", "tuned"]
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
 Value = bool | int | float | str
@@ -92,13 +92,14 @@ class DatasetRow:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a trial is run and scored. `time_limit` is in seconds inside the learner."""
+    """How a trial is run and scored, by the names of a protocol and a metric of
+    `okbench.protocols`. `time_limit` is in seconds inside the learner."""
 
-    kind: ProtocolKind
-    metric: Metric
+    kind: str
+    metric: str
     runs: int
     orders: Orders = "seeded"
-    block: int = 0  # rows predicted, then learned, at a time (block-stream only)
+    block: int = 0  # rows predicted, then learned, at a time, where the protocol asks for it
     time_limit: float = math.inf
 
 
@@ -201,7 +202,7 @@ class Table:
 
     @property
     def lower_is_better(self) -> bool:
-        return self.protocol.metric != "accuracy"
+        return METRICS[self.protocol.metric].lower_is_better
 
     def orders_of(self, row: DatasetRow) -> Orders:
         """Where the row orders of a dataset come from."""

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
-from okbench.papers.table_types import Metric
+from okbench.protocols.metrics import METRICS, magnitude
 
 if TYPE_CHECKING:
     from okbench.reports.tables.cells import Cell
 
-PERCENT = ("mistake_rate", "accuracy", "exceedance")
-METRIC_WORDS = {
-    "mistake_rate": "mistake rate in %",
-    "accuracy": "accuracy in %",
-    "mean_squared_loss": "mean squared loss",
-    "rmse": "root mean squared error",
-    "exceedance": "pairs ε or further off in %",
-}
 GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ζ": "zeta", "η": "eta",
     "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
@@ -36,18 +27,12 @@ _PRINTED_PLACES = re.compile(r"\d[\d,]*(?:\.(\d+))?[^±\d]*(?:±\s*\d[\d,]*(?:\.
 _POWER_OF_TEN = re.compile(r"\d[eE][-+]?\d")
 
 
-def decimals(metric: Metric, mean: float) -> int:
-    """Two for rates, and for small shares as many as two digits take; for losses the five
-    significant digits a table prints, at most five."""
-    size = _size(mean)
-    if metric == "exceedance":
-        return max(2, 1 - size)
-    if metric in PERCENT:
-        return 2
-    return max(0, 4 - max(size, -1)) if size >= -3 else 3 - size
+def decimals(metric: str, mean: float) -> int:
+    """The places to which a value of the metric is given."""
+    return METRICS[metric].decimals(mean)
 
 
-def mean_and_std(metric: Metric, mean: float, std: float | None) -> str:
+def mean_and_std(metric: str, mean: float, std: float | None) -> str:
     """`29.48 ± 0.51`, or the mean alone when there is no deviation."""
     places = decimals(metric, mean)
     spread = "" if std is None else f" ± {_fixed(std, places)}"
@@ -70,7 +55,7 @@ def like_paper(cell: Cell, mean: float) -> str:
     return f"{_fixed(mean, of_mean)}{spread}"
 
 
-def signed(metric: Metric, difference: float, mean: float) -> str:
+def signed(metric: str, difference: float, mean: float) -> str:
     """A difference to the places its mean is given to, with its sign."""
     words = _fixed(abs(difference), decimals(metric, mean))
     if not any(digit in "123456789" for digit in words):
@@ -80,7 +65,7 @@ def signed(metric: Metric, difference: float, mean: float) -> str:
 
 def seconds(value: float) -> str:
     """Three significant digits."""
-    return _fixed(value, max(0, 2 - _size(value)))
+    return _fixed(value, max(0, 2 - magnitude(value)))
 
 
 def encodable(text: str, encoding: str | None) -> bool:
@@ -98,10 +83,6 @@ def in_ascii(text: str) -> str:
         text = text.replace(sign, stand_in)
     bare = (letter for letter in normalize("NFKD", text) if not combining(letter))
     return "".join(bare).encode("ascii", "replace").decode("ascii")
-
-
-def _size(value: float) -> int:
-    return math.floor(math.log10(abs(value))) if value else 0
 
 
 def _fixed(value: float, places: int) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from okbench.papers.table_types import Metric, Orders, ProtocolKind, Value
+from okbench.papers.table_types import Orders, Value
+from okbench.protocols.registry import PROTOCOLS
 
 Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
 Settings = tuple[tuple[str, Value | None], ...]
@@ -26,8 +27,8 @@ class Trial:
     learner: str  # registry name or module:Class
     learner_version: int
     settings: Settings  # every setting, defaults included, sorted by name
-    protocol: ProtocolKind
-    metric: Metric
+    protocol: str
+    metric: str
     repetition: int
     order: Orders = "seeded"
     block: int = 0
@@ -39,11 +40,10 @@ class Trial:
     def spelled(self) -> str:
         """The id before hashing, to be checked by eye."""
         settings = " ".join(f"{name}={value!r}" for name, value in self.settings)
-        detail = self.block or self.tolerance
-        told = f":{detail!r}" if detail else ""
+        kind = PROTOCOLS[self.protocol]
         rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
         return (
-            f"{self.protocol}{told}/{self.protocol_version} | "
+            f"{kind.spelled(kind.detail(self))}/{self.protocol_version} | "
             f"{self.learner}/{self.learner_version} {settings} | "
             f"{rows}@{self.fingerprint} | "
             f"order={self.order}/{self.repetition} seed={self.seed}"
@@ -62,7 +62,7 @@ class Outcome:
     number of rows whose kernel is beyond the tolerance (approximation), over the `rows` scored;
     tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
     far, support size, seconds so far) at up to a few dozen points, support None for a learner that
-    does not tell; in the train-test protocol it is drawn while training.
+    does not say; where a protocol has test rows it is drawn while training.
     """
 
     trial: Trial
@@ -71,7 +71,7 @@ class Outcome:
     total: float | None = None
     seconds: float | None = None
     cpu_seconds: float | None = None
-    train_seconds: float | None = None  # train-test protocol: the learning part of `seconds`
+    train_seconds: float | None = None  # of `seconds`, where training comes first
     support: int | None = None
     bytes: int | None = None
     curve: Curve = ()

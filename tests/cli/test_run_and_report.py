@@ -146,7 +146,7 @@ def test_a_learner_that_fails_is_told_and_the_others_are_printed(
     assert "Traceback" not in said.err
 
 
-def test_a_class_without_the_two_verbs_is_told_what_it_lacks(
+def test_a_class_without_the_methods_of_its_role_is_refused_before_anything_runs(
     okbench: Okbench, tmp_path: Path
 ) -> None:
     (tmp_path / "half_learner.py").write_text(
@@ -154,12 +154,15 @@ def test_a_class_without_the_two_verbs_is_told_what_it_lacks(
     )
     (tmp_path / "half.yaml").write_text(
         "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
-        "learners: {Half: {learner: 'half_learner:Half'}}\ndatasets: {breast-cancer: {}}\n",
+        "learners:\n  Perceptron: {width: 8}\n  Half: {learner: 'half_learner:Half'}\n"
+        "datasets: {breast-cancer: {}}\n",
         encoding="utf-8",
     )
     said = okbench("run", "half.yaml", "--jobs", "1")
-    assert said.code == 1
-    assert "it needs the methods learn and predict" in said.err
+    assert said.code == 2
+    assert "half.yaml:5: half_learner:Half does not learn block by block" in said.err
+    assert "asks for the methods learn and predict" in said.err
+    assert not (tmp_path / "runs").exists()
 
 
 def test_only_the_rows_and_columns_asked_for_are_printed(okbench: Okbench, tiny: str) -> None:

@@ -240,8 +240,14 @@ def test_elsewhere_a_tolerance_is_a_setting_like_any_other(tmp_path: Path) -> No
         ("tolerance: 1\n", "tolerance: -0.5\n", 11, "further apart; not -0.5"),
         ("tolerance: 1\n", "tolerance: .inf\n", 11, "further apart; not inf"),
         ("tolerance: 0.1", "tolerance: near", 8, "a number is expected, not 'near'"),
-        ("exceedance", "mistake_rate", 3, "exceedance goes with kind: approximation, and only"),
-        ("approximation", "single-pass", 3, "exceedance goes with kind: approximation, and only"),
+        ("exceedance", "mistake_rate", 3, "kind: approximation goes with metric: exceedance, not"),
+        (
+            "approximation",
+            "single-pass",
+            3,
+            "kind: single-pass goes with metric: mistake_rate or accuracy or mean_squared_loss or "
+            "rmse, not exceedance",
+        ),
         (
             "runs: 3",
             "runs: 3, block: 4",

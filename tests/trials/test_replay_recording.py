@@ -16,6 +16,7 @@ from okbench.cli.replay import record as record_command
 from okbench.cli.replay import replay as replay_command
 from okbench.datasets import load as load_rows
 from okbench.papers.table_catalogue import find
+from okbench.protocols.metrics import default_metric
 from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.recording import chosen_trial, ran, refuse_other, write_record
@@ -50,7 +51,8 @@ class AskingTwice:
 @pytest.mark.parametrize("learner", ["Perceptron", "RBP", "FOGD"])
 def test_a_recorded_trial_comes_out_equal_wherever_its_files_are(tmp_path, learner, dataset):
     order = "published" if dataset == "ordered" else "seeded"
-    one = small(learner, dataset, order=order)
+    metric = default_metric(load(dataset).task).name
+    one = small(learner, dataset, order=order, metric=metric)
     write_record(ran(one, load(dataset), tmp_path / "here" / "one.json"), "a note")
     shutil.move(tmp_path / "here", tmp_path / "there")
     found = read_record(tmp_path / "there" / "one.json")

@@ -19,7 +19,8 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import plan
 from okbench.trials.plan.seeds import draws, row_order
 from okbench.trials.replay.recording import ran
-from okbench.trials.run.block_sizes import BlockSizer, paced, ticks
+from okbench.trials.run import block_sizes
+from okbench.trials.run.block_sizes import growing, sizes, ticks
 from okbench.trials.run.execute import execute
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
@@ -140,8 +141,7 @@ def test_blocks_are_even_and_how_rows_are_cut_does_not_show(
     for what in trials:
         usual = run(what)
         with monkeypatch.context() as patched:
-            patched.setattr(BlockSizer, "FIRST", first)
-            patched.setattr(BlockSizer, "MOST", first)
+            patched.setattr(block_sizes, "sizes", lambda: sizes(first, first))
             cut = run(what)
         assert cut.status == "done"
         assert cut.total == usual.total
@@ -152,9 +152,7 @@ def test_no_tick_and_no_block_comes_between_the_rows_of_a_pair() -> None:
     stops = ticks(606, "binary", together=2)
     assert (stops.step, stops[0]) == (40, 40)
     assert ticks(4, "binary", together=2).step == 2
-    pace = BlockSizer()
-    pace.rows = 7
-    spans = list(paced(0, 606, stops, pace, together=2))
+    spans = list(growing(0, 606, stops, sizes(7, 7), together=2))
     assert all(begin % 2 == 0 == end % 2 for begin, end in spans)
     assert max(end - begin for begin, end in spans) == 6
     assert spans[-1][1] == 606

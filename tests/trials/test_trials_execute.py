@@ -92,7 +92,7 @@ def test_a_learner_that_exits_costs_its_own_trial(learner: str, timing: bool) ->
     found = outcomes([trial(learner), trial("Linear")], jobs=2, timing=timing)
     reason = found[trial(learner).id].reason
     assert sorted(o.status for o in found.values()) == ["done", "failed"]
-    assert reason.endswith("in rows 400 to 439: learn: SystemExit: 0")
+    assert "in rows 400 to 439: learn: SystemExit: 0 (trial_material.py, line " in reason
 
 
 def test_a_learner_that_forks_and_comes_back_twice_runs_once() -> None:

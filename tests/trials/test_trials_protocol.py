@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import itertools
+import math
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import trial_material
-from trial_material import load, trial
+from trial_material import load, table, trial
 
-from okbench.base.errors import DataError
+from okbench.base.errors import ConfigError, DataError, UsageError
+from okbench.protocols.metrics import default_metric
+from okbench.trials.plan.planning import plan
 from okbench.trials.plan.seeds import draws, row_order, seed_number
-from okbench.trials.run.block_sizes import BlockSizer, fixed, paced, ticks
+from okbench.trials.run import block_sizes
+from okbench.trials.run.block_sizes import fixed, growing, sizes, ticks
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.trial_types import Outcome, Trial
@@ -63,17 +69,17 @@ def test_the_points_of_a_curve_follow_the_task_rounded_half_up() -> None:
 def test_how_rows_are_cut_does_not_show(
     learner: str, dataset: str, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = run(trial(learner, dataset))
-    monkeypatch.setattr(BlockSizer, "FIRST", first)
-    monkeypatch.setattr(BlockSizer, "MOST", first)
-    cut = run(trial(learner, dataset))
+    what = trial(learner, dataset, metric=default_metric(load(dataset).task).name)
+    usual = run(what)
+    monkeypatch.setattr(block_sizes, "sizes", lambda: sizes(first, first))
+    cut = run(what)
     assert cut.total == usual.total
     assert [point[:2] for point in cut.curve] == [point[:2] for point in usual.curve]
 
 
 def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
     stops = ticks(1000, "binary")
-    spans = list(paced(50, 1050, stops, BlockSizer()))
+    spans = list(growing(50, 1050, stops, sizes()))
     assert spans[0][0] == 50
     assert spans[-1][1] == 1050
     assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))
@@ -81,15 +87,25 @@ def test_blocks_meet_every_row_once_and_stop_at_every_tick() -> None:
     assert list(fixed(0, 25, 10)) == [(0, 10), (10, 20), (20, 25)]
 
 
-def test_a_slow_learner_gets_fewer_rows_at_once() -> None:
-    pace = BlockSizer()
-    for _ in range(10):
-        pace.took(pace.rows, 0.001)
-    assert pace.rows == BlockSizer.MOST
-    pace.took(4096, 40.0)
-    assert pace.rows == 102
-    pace.took(102, 1e6)
-    assert pace.rows == 1
+def test_blocks_double_from_256_to_4096_rows_and_are_cut_at_stops() -> None:
+    assert list(itertools.islice(sizes(), 7)) == [256, 512, 1024, 2048, 4096, 4096, 4096]
+    spans = list(growing(0, 14_000, range(3000, 14_001, 3000), sizes()))
+    assert [end for _, end in spans] == [256, 768, 1792, 3000, 6000, 9000, 12_000, 14_000]
+
+
+def test_a_slow_learner_meets_the_blocks_that_a_quick_one_meets() -> None:
+    met: dict[str, list[int]] = {}
+    for name, pause in (("quick", 0.0), ("slow", 0.05)):
+
+        class Notes(trial_material.Linear):
+            def learn(self, X: Any, y: Any, name: str = name, pause: float = pause) -> Any:
+                met.setdefault(name, []).append(len(y))
+                time.sleep(pause)
+                return np.ones(len(y))
+
+        walk(trial("Linear", "blobs:9000"), load("blobs", "9000"), Notes())
+    assert met["slow"] == met["quick"]
+    assert met["quick"][:4] == [256, 344, 600, 600]
 
 
 def test_train_test_scores_the_test_rows_alone() -> None:
@@ -109,6 +125,83 @@ def test_train_test_shuffles_the_training_rows_and_no_others() -> None:
     assert sorted(order[:400]) == list(range(400))
     assert list(order[:400]) != list(range(400))
     assert list(order[400:]) == list(range(400, 600))
+
+
+class Fitted:
+    """Least squares over all rows at once; does `then` with the clock first."""
+
+    def __init__(self, then: Any = lambda clock: None) -> None:
+        self.then = then
+        self.calls: list[int] = []
+
+    def fit(self, X: Any, y: Any, clock: Any) -> None:
+        self.calls.append(len(y))
+        self.then(clock)
+        self.w = np.linalg.lstsq(X, y, rcond=None)[0]
+
+    def predict(self, X: Any) -> Any:
+        return np.where(X @ self.w >= 0, 1, -1)
+
+
+def fitted(then: Any = lambda clock: None, **limits: Any) -> tuple[Fitted, Outcome]:
+    what = trial("Linear", "split:9000", protocol="train-test", metric="accuracy")
+    learner = Fitted(then)
+    return learner, walk(what, load("split", "9000"), learner, Limits(**limits))
+
+
+def test_a_batch_learner_is_given_all_training_rows_in_one_call() -> None:
+    rows = load("split", "9000")
+    w = np.linalg.lstsq(rows.X[:6000], rows.y[:6000], rcond=None)[0]
+    mistakes = np.count_nonzero(np.where(rows.X[6000:] @ w >= 0, 1, -1) != rows.y[6000:])
+    learner, outcome = fitted()
+    assert learner.calls == [6000]
+    assert (outcome.status, outcome.rows, outcome.total) == ("done", 3000, mistakes)
+    assert [point[:2] for point in outcome.curve] == [(6000, None)]
+    assert 0 < (outcome.train_seconds or 0) < (outcome.seconds or 0)
+
+
+def test_the_marks_of_a_batch_learner_are_its_curve() -> None:
+    def then(clock: Any) -> None:
+        clock.mark(10)
+        clock.mark(rows_seen=2000, total=7)
+
+    _, outcome = fitted(then)
+    assert [point[:2] for point in outcome.curve] == [(10, None), (2000, 7.0), (6000, None)]
+    seconds = [point[3] for point in outcome.curve]
+    assert seconds == sorted(seconds)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("rows", [0, 10, 6001])
+def test_a_mark_that_goes_back_or_beyond_the_rows_costs_the_trial(rows: int) -> None:
+    def then(clock: Any) -> None:
+        clock.mark(10)
+        clock.mark(rows)
+
+    _, outcome = fitted(then)
+    assert outcome.status == "failed"
+    assert f"mark({rows}): the rows of a point are more than" in outcome.reason
+    assert [point[0] for point in outcome.curve] == [10]
+
+
+def test_a_batch_learner_sees_its_limits_while_it_is_fitted() -> None:
+    seen: list[Any] = []
+    fitted(lambda clock: seen.append((clock.time_left(), clock.should_stop())))
+    assert seen == [(math.inf, False)]
+    _, outcome = fitted(lambda clock: seen.append((clock.time_left(), clock.should_stop())),
+                        seconds=1e-9)  # fmt: skip
+    assert seen[1] == (0.0, True)
+    assert (outcome.status, outcome.rows, outcome.total) == ("timeout", 0, None)
+    _, outcome = fitted(lambda clock: seen.append(clock.should_stop()), stopped=lambda: True)
+    assert seen[2] is True
+    assert outcome.status == "interrupted"
+
+
+def test_a_batch_learner_cannot_be_run_in_a_single_pass() -> None:
+    with pytest.raises(UsageError, match="Linear does not learn block by block: kind: single-pass"):
+        walk(trial(), load("blobs"), Fitted())
+    batch = replace(table({"A": "Linear"}).learners[0], learner=f"{__name__}:Fitted")
+    with pytest.raises(ConfigError, match=r"^tables.yaml:3: .*:Fitted does not learn block by bl"):
+        plan(replace(table({"A": "Linear"}), learners=(batch,)), load)
 
 
 def test_a_block_stream_predicts_each_block_before_learning_it() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 
+from okbench.base import tracebacks
 from okbench.learners.checks import object_checks, row_checks, stream_checks
 from okbench.learners.checks.subject import (
     Check,
@@ -51,5 +52,6 @@ def run_check(check: Check, entry: Entry) -> CheckResult:
     except CheckFailed as failure:
         return CheckResult(check.name, "failed", str(failure))
     except (Exception, SystemExit) as error:  # a stranger's code may raise anything
-        return CheckResult(check.name, "failed", f"{type(error).__name__}: {error}")
+        described = tracebacks.described(error)
+        return CheckResult(check.name, "failed", described, tracebacks.full(error))
     return CheckResult(check.name, "passed")

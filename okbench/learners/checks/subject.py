@@ -43,6 +43,7 @@ class CheckResult:
     name: str
     status: Status
     reason: str = ""
+    traceback: str = ""  # in full, of an exception that the learner raised
 
 
 @dataclass(frozen=True)

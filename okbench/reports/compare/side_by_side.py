@@ -10,7 +10,6 @@ from typing import Any
 
 from tabulate import tabulate
 
-from okbench.papers.table_types import Metric
 from okbench.reports.guard.trial_diff import difference
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.statistics import Paired, paired
@@ -37,7 +36,7 @@ class Line:
 
     dataset: str
     learner: str
-    metric: Metric
+    metric: str
     columns: tuple[Column, ...]
     change: Paired | None
     told: str
@@ -67,7 +66,7 @@ def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
     return Line(*key, metric, columns, found, _told(unlike, values, found))
 
 
-def _values(group: Sequence[Outcome], metric: Metric) -> dict[int, float]:
+def _values(group: Sequence[Outcome], metric: str) -> dict[int, float]:
     """The metric by row order, of the trials that are done."""
     known = ((one.trial.repetition, value_of(one, metric)) for one in group)
     return {repetition: value for repetition, value in known if value is not None}
@@ -118,7 +117,7 @@ def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
     return f"{table}\n"
 
 
-def _spelled(metric: Metric, column: Column) -> str:
+def _spelled(metric: str, column: Column) -> str:
     if column.mean is None:
         return "–"
     return f"{mean_and_std(metric, column.mean, column.std)} (n={column.n})"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from okbench.base.errors import UsageError
-from okbench.papers.table_types import Metric, Table
+from okbench.papers.table_types import Table
 from okbench.reports.figures.convergence import convergence
 from okbench.reports.figures.figure_data import Panel, Picture, stored_picture
 from okbench.reports.figures.text import words_of
@@ -36,14 +36,14 @@ def stored_curves(
     return written(curves_text(shown, table.protocol.metric, width), encoding)
 
 
-def curves_text(shown: Picture, metric: Metric, width: int = 80) -> str:
+def curves_text(shown: Picture, metric: str, width: int = 80) -> str:
     """Every panel, one under the other, and what a reader must know."""
     drawn = [_panel(panel, drawable(panel), metric, width) for panel in shown.panels]
     notes = [_without(note, _NOT_DRAWN) for note in shown.notes]
     return "\n\n".join([f"{shown.name}: {shown.title}", *drawn, "\n".join(notes)]) + "\n"
 
 
-def _panel(panel: Panel, lines: Mapping[str, Line], metric: Metric, width: int) -> str:
+def _panel(panel: Panel, lines: Mapping[str, Line], metric: str, width: int) -> str:
     """Letters on a grid, the scales beside and below it, and whose letter is which: the highest
     at the right comes first, as on the drawing."""
     if not lines:
@@ -99,7 +99,7 @@ def _places(line: Line, x: Axis, y: Axis) -> Iterator[tuple[int, int]]:
 
 
 def _legend(
-    lines: Mapping[str, Line], letters: Mapping[str, str], metric: Metric, width: int
+    lines: Mapping[str, Line], letters: Mapping[str, str], metric: str, width: int
 ) -> Iterator[str]:
     """Letter, label and last value of every line, in as many columns as there is room for."""
     ordered = sorted(lines, key=lambda label: -lines[label][-1].mean)

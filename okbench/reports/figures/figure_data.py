@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from okbench.papers.table_types import Quantity, Table
-from okbench.reports import numbers
+from okbench.protocols.metrics import METRICS
 from okbench.reports.figures.bounds import NAMES, lemma_1, lemma_1_line
 from okbench.reports.figures.notes import notes
 from okbench.reports.tables.cells import Expected, cells
@@ -135,7 +135,7 @@ def picture(
 
 def metric_name(table: Table) -> str:
     """The metric in words, for an axis."""
-    return numbers.METRIC_WORDS[table.protocol.metric]
+    return METRICS[table.protocol.metric].heading
 
 
 def _marks(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) -> Iterator[Mark]:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from okbench.papers.table_types import Metric
 from okbench.reports import numbers
 from okbench.reports.figures.figure_data import Mark, Panel, Picture
 from okbench.reports.tables.layout import Entry, Sheet
@@ -19,7 +18,7 @@ CSV_COLUMNS = (
 BOUND = "bound"  # a further column of a figure that draws one
 
 
-def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
+def sheets_of(picture: Picture, metric: str) -> tuple[Sheet, ...]:
     """A sheet a panel: values down, lines across, each with what is proved of it beside it. The
     notes stand under the last. Without any panel, a sheet says that every line is missing."""
     if not picture.panels:
@@ -42,7 +41,7 @@ def sheets_of(picture: Picture, metric: Metric) -> tuple[Sheet, ...]:
     return tuple(sheets)
 
 
-def _columns(panel: Panel, metric: Metric) -> Iterator[tuple[str, ...]]:
+def _columns(panel: Panel, metric: str) -> Iterator[tuple[str, ...]]:
     """The columns of a panel's sheet, headings first."""
     places = sorted({mark.x for line in panel.lines.values() for mark in line})
     yield panel.x_name, *(f"{x:.12g}" for x in places)
@@ -53,7 +52,7 @@ def _columns(panel: Panel, metric: Metric) -> Iterator[tuple[str, ...]]:
             yield BOUND, *(_bound_of(at.get(x), metric) for x in places)
 
 
-def _bound_of(mark: Mark | None, metric: Metric) -> str:
+def _bound_of(mark: Mark | None, metric: str) -> str:
     if mark is None or mark.bound is None:
         return ""
     return numbers.mean_and_std(metric, mark.bound, None)
@@ -89,7 +88,7 @@ def json_of(picture: Picture) -> str:
     return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
-def words_of(mark: Mark | None, metric: Metric) -> str:
+def words_of(mark: Mark | None, metric: str) -> str:
     """A point as a number, with the trials behind it where some are missing."""
     if mark is None:
         return "missing"

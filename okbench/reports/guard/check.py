@@ -20,10 +20,9 @@ from statistics import fmean, stdev
 from typing import Literal
 
 from okbench.base.errors import DataError, UsageError
-from okbench.papers.table_types import Metric
+from okbench.protocols.metrics import METRICS
 from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
 from okbench.reports.guard.trial_diff import Changes
-from okbench.reports.numbers import PERCENT
 from okbench.reports.tables.cells import value_of
 from okbench.reports.tables.grouping import GroupKey, grouped
 from okbench.trials.store.results_file import Contents
@@ -43,7 +42,7 @@ class CellCheck:
     table: str
     dataset: str
     learner: str
-    metric: Metric
+    metric: str
     counts: Mapping[Finding, int]
     before: float | None
     now: float | None
@@ -215,7 +214,7 @@ def _scored(before: Outcome, now: Outcome, tolerance: float) -> tuple[Finding, s
         return "unusable", f"a score that is no number ({old} → {new})"
     if before.rows != now.rows:
         return "unusable", f"{before.rows} rows → {now.rows} rows"
-    exact = before.trial.metric in PERCENT
+    exact = not METRICS[before.trial.metric].needs_rows
     if old == new or (not exact and math.isclose(old, new, rel_tol=tolerance)):
         return "same", ""
     reason = f"r={before.trial.repetition}: {old:.10g} → {new:.10g}"

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
+from okbench.protocols.metrics import METRICS
 from okbench.reports.guard.check import FAILS, CellCheck, Check
 from okbench.reports.guard.speed import SpeedCheck
-from okbench.reports.numbers import PERCENT, mean_and_std, signed
+from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.tables.render import in_markdown
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -66,7 +67,7 @@ def _means(cell: CellCheck) -> str:
         return ""
     difference = cell.now - cell.before
     before, now = (mean_and_std(cell.metric, mean, None) for mean in (cell.before, cell.now))
-    unit = " %" if cell.metric in PERCENT else ""
+    unit = f" {unit}" if (unit := METRICS[cell.metric].unit) else ""
     scale = f", {abs(difference) / cell.spread:.2g} sd of the baseline" if cell.spread else ""
     change = signed(cell.metric, difference, cell.before)
     return f"{before} → {now}{unit} ({change}{scale})"

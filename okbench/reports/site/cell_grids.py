@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.site.grids import Field, Heading, Row, aligned, column, grid
 from okbench.reports.site.markup import Markup, tag, together
@@ -37,7 +38,7 @@ def glance(report: Report) -> Markup:
         )
         for place, line in enumerate(lines)
     ]
-    caption = f"{numbers.METRIC_WORDS[report.metric]}, means; the best of a dataset in bold"
+    caption = f"{METRICS[report.metric].heading}, means; the best of a dataset in bold"
     return grid("glance-table", caption, header, rows, named=0)
 
 
@@ -80,7 +81,7 @@ def cell_by_cell(report: Report) -> Markup:
 
 def best_cells(report: Report) -> set[CellKey]:
     """The best complete cells of each dataset, every one of those that tie."""
-    pick = min if report.lower_is_better else max
+    best = METRICS[report.metric].best
     found: set[CellKey] = set()
     for dataset in report.datasets:
         means = {
@@ -89,7 +90,7 @@ def best_cells(report: Report) -> set[CellKey]:
             if (cell := report.cells[(key := (dataset, learner))]).complete
             if cell.mean is not None
         }
-        found |= {key for key, mean in means.items() if mean == pick(means.values())}
+        found |= {key for key, mean in means.items() if mean == best(means.values())}
     return found
 
 
@@ -98,7 +99,7 @@ def _key(line: str, name: str, across: bool) -> CellKey:
 
 
 def _caption(report: Report) -> str:
-    return f"{numbers.METRIC_WORDS[report.metric]}: mean ± standard deviation over trials"
+    return f"{METRICS[report.metric].heading}: mean ± standard deviation over trials"
 
 
 def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Field]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from okbench.papers.table_types import Metric
 from okbench.reports.figures.figure_data import ROWS, Corners, Mark, Panel
 from okbench.reports.figures.text import words_of
 from okbench.reports.site.axes import (
@@ -29,7 +28,7 @@ MARKERS = 16  # of a line, at most
 Line = tuple[Mark, ...]
 
 
-def line_chart(panel: Panel, labels: Sequence[str], metric: Metric, name: str) -> Markup:
+def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> Markup:
     """A panel's lines with bands of one deviation, and the same numbers as a table behind it.
 
     `labels` are those of all lines of the page, which decide how each looks; `name` is unlike that
@@ -153,7 +152,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
 
 
-def _in_words(lines: Mapping[str, Line], metric: Metric) -> str:
+def _in_words(lines: Mapping[str, Line], metric: str) -> str:
     ends = {label: line[-1] for label, line in lines.items()}
     least, most = (pick(ends, key=lambda label: ends[label].mean) for pick in (min, max))
     return (
@@ -162,9 +161,7 @@ def _in_words(lines: Mapping[str, Line], metric: Metric) -> str:
     )
 
 
-def _numbers(
-    panel: Panel, lines: Mapping[str, Line], labels: Sequence[str], metric: Metric
-) -> Markup:
+def _numbers(panel: Panel, lines: Mapping[str, Line], labels: Sequence[str], metric: str) -> Markup:
     marks = {(mark.x, label): mark for label, line in lines.items() for mark in line}
     head = tag(
         "tr",

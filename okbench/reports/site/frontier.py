@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.site.axes import Axis, axis, banded, lower_end, plain, timed
 from okbench.reports.site.charts import BOTTOM, LEFT, RIGHT, TOP, axes, picture
@@ -72,7 +73,7 @@ def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
         return tag("p", f"{found.dataset}: {told}.", class_="quiet") if found.spots else together()
     x = axis((spot.seconds for spot in found.spots), LEFT, RIGHT, logarithmic=True)
     y = banded(((spot.mean, spot.std) for spot in found.spots), BOTTOM, TOP)
-    metric = numbers.METRIC_WORDS[report.metric]
+    metric = METRICS[report.metric].heading
     words = f"{metric}, logarithmic" if y.logarithmic else metric
     drawn = together(
         axes(x, y, timed, plain, "seconds inside the learner, a trial, logarithmic", words),

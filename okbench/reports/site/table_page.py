@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from okbench.reports import numbers
+from okbench.protocols.metrics import METRICS
+from okbench.protocols.registry import PROTOCOLS
 from okbench.reports.figures.figure_data import Picture
 from okbench.reports.site.cell_grids import cell_by_cell, glance
 from okbench.reports.site.charts import line_chart
@@ -70,7 +71,7 @@ def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
     told = [
         f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
-        numbers.METRIC_WORDS[protocol.metric],
+        METRICS[protocol.metric].heading,
     ]
     if exhibit.report:
         cells = exhibit.report.cells.values()
@@ -123,7 +124,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
         parts.append(
             section(
                 "frontier",
-                "Seconds and " + numbers.METRIC_WORDS[report.metric].removesuffix(" in %"),
+                "Seconds and " + METRICS[report.metric].words,
                 tag("p", told, class_="quiet"),
                 tag("div", charts, class_="charts"),
             )
@@ -133,8 +134,8 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
 
 def _convergence(exhibit: TableView, shown: Picture, report: Report) -> Section:
     told = list(shown.notes)
-    if exhibit.table.protocol.kind == "train-test":
-        told.append("Drawn while training; the table holds what was scored on the test rows.")
+    note = PROTOCOLS[exhibit.table.protocol.kind].curve_note
+    told += [note] if note else []
     return section(
         "convergence",
         "Convergence",

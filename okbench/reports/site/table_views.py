@@ -11,6 +11,8 @@ from typing import Any
 from okbench.base.errors import UsageError
 from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
+from okbench.protocols.metrics import default_metric
+from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.reports.figures.convergence import convergence
 from okbench.reports.figures.figure_data import Picture, picture
 from okbench.reports.load import stored
@@ -108,8 +110,8 @@ def _as_stored(name: str, path: Path, contents: Contents, note: str) -> TableVie
     outcomes = contents.standing()
     groups = grouped(outcomes.values())
     first = next((group[0].trial for group in groups.values()), None)
-    metric = first.metric if first else "mistake_rate"
-    kind = first.protocol if first else "single-pass"
+    metric = first.metric if first else default_metric("binary").name
+    kind = first.protocol if first else SINGLE_PASS.name
     alike = {
         key: group
         for key, group in groups.items()

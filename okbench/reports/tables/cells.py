@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from okbench.base.quantities import spoken_time
-from okbench.papers.table_types import Metric, PrintedCell, Table
+from okbench.papers.table_types import PrintedCell, Table
+from okbench.protocols.metrics import METRICS
 from okbench.trials.trial_types import Outcome
 
 CellKey = tuple[str, str]  # dataset, learner label
 Expected = Mapping[CellKey, Sequence[str]]  # the ids of the trials that belong in a cell
-_OUTGROWN = 1e150  # from here on no deviation can be reckoned: squares are beyond all numbers
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Cell:
 
     dataset: str
     learner: str
-    metric: Metric
+    metric: str
     values: tuple[float, ...]
     expected: int
     repetitions: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def lower_is_better(self) -> bool:
-        return self.metric != "accuracy"
+        return METRICS[self.metric].lower_is_better
 
     @property
     def by_repetition(self) -> dict[int, float]:
@@ -142,18 +142,9 @@ def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> s
     return f"over {spoken_time(limit)}" if 0 < len(ids) == len(late) else ""
 
 
-def value_of(outcome: Outcome, metric: Metric) -> float | None:
+def value_of(outcome: Outcome, metric: str) -> float | None:
     """The metric of a done trial; None when it is no number, or has outgrown the numbers."""
-    if outcome.status != "done" or outcome.total is None or not outcome.rows:
-        return None
-    share = outcome.total / outcome.rows
-    if not abs(share) < _OUTGROWN:
-        return None
-    if metric in ("mistake_rate", "exceedance"):
-        return 100.0 * share
-    if metric == "accuracy":
-        return 100.0 * (1.0 - share)
-    return math.sqrt(share) if metric == "rmse" else share
+    return METRICS[metric].value(outcome.total, outcome.rows) if outcome.status == "done" else None
 
 
 def _inferred(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ def describe_trial(prefix: str, places: list[Path]) -> str | None:
 def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
     trial = outcome.trial
     value = value_of(outcome, trial.metric)
+    extra = {name: item for name, item in outcome.extra.items() if name != "traceback"}
     told = {
         "trial": trial.id,
         "spelled": trial.spelled,
@@ -148,7 +149,7 @@ def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
         "bytes": outcome.bytes,
         "finished": outcome.finished,
         "machine": machine_line(machine) if machine else "not recorded",
-        "extra": json.dumps(outcome.extra) if outcome.extra else None,
+        "extra": json.dumps(extra) if extra else None,
     }
     lines = [f"{name:<14}{value}" for name, value in told.items() if value not in (None, "")]
     if outcome.curve:
@@ -158,4 +159,6 @@ def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
         table = tabulate(points, headers=["rows", "total", "support", "seconds"], tablefmt="simple",
                          disable_numparse=True)  # fmt: skip
         lines += ["", table]
+    if "traceback" in outcome.extra:
+        lines += ["", str(outcome.extra["traceback"]).rstrip()]
     return "\n".join(lines) + "\n"

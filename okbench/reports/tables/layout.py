@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.tables.cells import Cell, CellKey
 from okbench.reports.tables.report import MACHINE_UNKNOWN, Report
@@ -83,7 +84,7 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
         (PAPER, lambda cell: Entry(cell.printed.seconds_text if cell.printed else "")),
         clock,
     ]
-    metric_words = numbers.METRIC_WORDS[report.metric]
+    metric_words = METRICS[report.metric].heading
     return (
         _lay_out(
             report, metric_words, ours, columns, _metric_notes(report, bool(places), like_paper)

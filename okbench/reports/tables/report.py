@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from okbench.papers.table_types import Metric, Table
+from okbench.papers.table_types import Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
 from okbench.reports.tables.verdicts import Judgement, judge
 from okbench.trials.trial_types import Outcome
@@ -26,7 +26,7 @@ class Report:
 
     table: str
     title: str
-    metric: Metric
+    metric: str
     lower_is_better: bool
     datasets: tuple[str, ...]
     learners: tuple[str, ...]

@@ -12,6 +12,8 @@ from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import Entry, find, settings_of
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
+from okbench.protocols.metrics import METRICS
+from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.plan.seeds import published_orders
@@ -151,9 +153,8 @@ def first_trial(
         metric=protocol.metric,
         repetition=0,
         order=table.orders_of(row),
-        block=protocol.block if protocol.kind == "block-stream" else 0,
         seed=options.seed,
-        tolerance=column.tolerance,
+        **PROTOCOLS[protocol.kind].details(protocol, column),
     )
 
 
@@ -232,22 +233,12 @@ def _refuse_mismatch(
             f"{table.name}: {column.label} does not do {dataset.task}, and {row.name} is that; "
             f"it does {', '.join(tasks)}. Leave the cell out, or name other learners"
         )
-    if protocol.kind == "approximation":
-        _refuse_no_gaps(cls, column)
-        return
-    of_classes = protocol.metric in ("mistake_rate", "accuracy")
-    if of_classes == (dataset.task == "regression"):
-        raise ConfigError(f"{where}: {protocol.metric} does not score {row.name} ({dataset.task})")
-    if protocol.kind == "train-test" and not 0 < (dataset.n_train or 0) < dataset.n_rows:
-        raise DataError(f"{where}: {row.name} comes in one part; train-test needs test rows")
-    if protocol.kind == "block-stream" and protocol.block < 1:
-        raise ConfigError(f"{table.where or table.name}: block-stream needs block: 1 or more rows")
-
-
-def _refuse_no_gaps(cls: type, column: LearnerColumn) -> None:
-    """Refuse a learner whose kernel cannot be held against an exact one."""
-    if not callable(getattr(cls, "kernel_gaps", None)):
-        raise ConfigError(
-            f"{column.where or column.label}: {column.learner} has no approximate kernel to "
-            "measure: kind: approximation asks for the method kernel_gaps"
-        )
+    kind, metric = PROTOCOLS[protocol.kind], METRICS[protocol.metric]
+    if kind.role_of(cls) is None:
+        raise ConfigError(f"{column.where or column.label}: {column.learner} {kind.lack}")
+    if dataset.task not in metric.tasks:
+        raise ConfigError(f"{where}: {metric.name} does not score {row.name} ({dataset.task})")
+    if kind.needs_test_rows and not 0 < (dataset.n_train or 0) < dataset.n_rows:
+        raise DataError(f"{where}: {row.name} comes in one part; {kind.name} needs test rows")
+    if kind.key and not all(value > 0 for value in kind.details(protocol, column).values()):
+        raise ConfigError(f"{table.where or table.name}: {kind.name} needs {kind.key.needs}")

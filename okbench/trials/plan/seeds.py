@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws
+from okbench.protocols.contract import Rows
+from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.trial_types import Trial
 
 
 def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
-    """The order in which the rows are met; test rows keep their place behind the training rows."""
-    shuffled = dataset.n_rows
-    if trial.protocol == "train-test" and dataset.n_train is not None:
-        shuffled = dataset.n_train
+    """The order in which the rows are met; rows that the protocol does not permute keep their
+    places behind the others."""
+    shuffled = PROTOCOLS[trial.protocol].shuffled(Rows(dataset.n_rows, dataset.n_train))
     if trial.order == "published":
         order = _published(trial, dataset, shuffled)
     elif trial.order == "file":

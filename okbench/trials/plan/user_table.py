@@ -14,6 +14,8 @@ from okbench.datasets.readers.table import Column
 from okbench.datasets.user.user_rows import Missing, OwnRows, read
 from okbench.learners.registry import catalogue
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
+from okbench.protocols.metrics import default_metric
+from okbench.protocols.single_pass import SINGLE_PASS
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,13 @@ class OwnFile:
                 " say --in-order, or scale the rows yourself"
             )
         dataset = self(self.path.name, "")
-        regression = dataset.task == "regression"
         return Table(
             name=f"own/{self.path.name}",
             title=f"{dataset.n_rows:,} rows of {self.path}",
             paper="",
             protocol=Protocol(
-                "single-pass",
-                "rmse" if regression else "mistake_rate",
+                SINGLE_PASS.name,
+                default_metric(dataset.task).name,
                 runs=1 if in_order else 20,
                 orders="file" if in_order else "seeded",
             ),

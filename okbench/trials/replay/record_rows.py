@@ -15,6 +15,8 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.fingerprint import fingerprint
 from okbench.datasets.user import user_rows
 from okbench.learners.contract import Task
+from okbench.protocols.metrics import default_metric
+from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.replay.record_value import Value, whole_where_whole
 from okbench.trials.trial_types import Trial
@@ -72,8 +74,8 @@ def _named_order(told: Value, rows: Value, dataset: Dataset) -> NDArray[np.int64
         learner="",
         learner_version=0,
         settings=(),
-        protocol="single-pass",
-        metric="mistake_rate",
+        protocol=SINGLE_PASS.name,
+        metric=default_metric(dataset.task).name,
         repetition=int(named["number"]),
         order="published" if named["kind"] == "published" else "seeded",
     )

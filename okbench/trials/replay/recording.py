@@ -17,6 +17,7 @@ from okbench.base.errors import OkbenchError, StoreError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import find, settings_of
 from okbench.papers.table_types import Table
+from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, trials_by_cell
 from okbench.trials.plan.resolve_settings import SEED_NAMES
@@ -58,8 +59,8 @@ def file_name(table: Table, label: str, trial: Trial) -> str:
 
 def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:
     """The run of a trial, to be written to that path."""
-    if trial.protocol != "single-pass":
-        raise UsageError(f"only single-pass trials can be recorded, not {trial.protocol}")
+    if not PROTOCOLS[trial.protocol].is_one_pass:
+        raise UsageError(f"only {ONE_PASS} trials can be recorded, not {trial.protocol}")
     if path.suffix != ".json":
         raise UsageError(
             f"{path}: a record's name ends in .json; its arrays go to a .npz beside it"

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from okbench.base.errors import ConfigError, DataError, OkbenchError, StoreError, UsageError
 from okbench.learners.contract import Diverged, Draws, FloatArray, Problem
 from okbench.learners.registry import find
+from okbench.protocols.contract import Stage
+from okbench.protocols.costs import BadAnswer
+from okbench.protocols.metrics import default_metric
 from okbench.trials.replay.record import Record
-from okbench.trials.run.introspect import figure_told
-from okbench.trials.run.scoring import BadAnswer, score
+from okbench.trials.run.block_sizes import Span
+from okbench.trials.run.protocol_loop import Ended, Route, Walker, figure_of
 from okbench.trials.run.workers import ENDS_THE_RUN, use_one_thread
 
 
@@ -132,8 +135,8 @@ def replay(record: Record) -> Replayed:
         errors=errors,
         scores=scores,
         supports=supports[: len(record.ticks)],
-        support_size=figure_told(learner, "support_size"),
-        updates=figure_told(learner, "updates"),
+        support_size=figure_of(learner, "support_size"),
+        updates=figure_of(learner, "updates"),
         normals=tuple(draws.drawn_normals),
         uniforms=np.concatenate([np.empty(0), *draws.drawn_uniforms]),
     )
@@ -142,27 +145,48 @@ def replay(record: Record) -> Replayed:
 def _walk(
     record: Record, problem: Problem, learner: Any
 ) -> tuple[FloatArray, FloatArray | None, tuple[int | None, ...]]:
-    """Errors and scores of all rows, and the supports after each stretch between ticks."""
+    """Errors and scores of all rows, and the supports after each tick."""
     end = len(record.order)
-    stops = [*record.ticks, *([end] if end not in record.ticks else [])]
-    errors, scores = np.zeros(end), np.zeros((end, problem.n_columns))
-    supports: list[int | None] = []
-    has_scores = hasattr(learner, "learn_scores")
-    for begin, stop in zip([0, *stops], stops, strict=False):
-        picked = record.order[begin:stop]
-        X, y, truth = record.dataset.X[picked], record.dataset.y[picked], record.dataset.y[picked]
-        with _told(record, begin, stop), np.errstate(all="ignore"):
-            if has_scores:
-                scores[begin:stop] = learner.learn_scores(X, y)
-                predictions = problem.decide(scores[begin:stop])
-            else:
-                predictions = learner.learn(X, y)
-            scored = score(predictions, truth, problem.task)
-            if scored.diverged_at is not None:
-                raise Diverged(scored.diverged_at, "a prediction is not a finite number")
-            errors[begin:stop] = scored.errors
-            supports.append(figure_told(learner, "support_size"))
-    return errors, scores if has_scores else None, tuple(supports)
+    errors = np.zeros(end)
+
+    def keep(span: Span, costs: FloatArray) -> None:
+        errors[slice(*span)] = costs
+
+    scored = _Scored(learner, problem, end) if hasattr(learner, "learn_scores") else None
+    stage = Stage(0, end, ("learn",), counted=True, drawn=True)
+    route = Route(
+        record.learner,
+        record.dataset,
+        record.order,
+        (stage,),
+        default_metric(problem.task),
+        stops=record.ticks,
+        observe=keep,
+    )
+    walker = Walker(route, scored or learner)
+    try:
+        walker.go(stage)
+    except Ended as ended:
+        with _told(record, *ended.span):
+            raise ended.__cause__ or Diverged(0, ended.reason) from None
+    supports = tuple(support for _, _, support, _ in walker.ledgers[0].points)
+    return errors, scored.scores if scored else None, supports
+
+
+class _Scored:
+    """A learner whose scores are kept; all else that is asked of it is its own."""
+
+    def __init__(self, learner: Any, problem: Problem, rows: int) -> None:
+        self._learner, self._problem, self._rows = learner, problem, 0
+        self.scores = np.zeros((rows, problem.n_columns))
+
+    def learn(self, X: Any, y: Any) -> NDArray[Any]:
+        begin, self._rows = self._rows, self._rows + len(y)
+        self.scores[begin : self._rows] = self._learner.learn_scores(X, y)
+        return self._problem.decide(self.scores[begin : self._rows])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._learner, name)
 
 
 @contextmanager

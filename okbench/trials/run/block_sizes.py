@@ -1,11 +1,19 @@
-"""How the rows of a pass are cut into the blocks that are handed over one call at a time."""
+"""How the rows of a stage are cut into the blocks that are handed over one call at a time.
+
+Blocks hold 256 rows, then 512, 1024, 2048, and 4096 from there on; each ends early where the curve
+has a point. The sizes go on growing from one stage of a trial to the next. So where a block ends
+follows from numbers of rows alone, and a learner meets the same blocks on every machine. Limits
+are looked at between blocks, however long a block takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from okbench.datasets.dataset_types import Task
 
+FIRST, MOST = 256, 4096  # rows of a block
 _POINTS = {"binary": 15, "multiclass": 10, "regression": 20}  # of a curve (Lu et al. 2016)
 
 Span = tuple[int, int]  # first row, row after the last
@@ -18,37 +26,30 @@ def ticks(count: int, task: Task, together: int = 1) -> range:
     return range(apart, count + 1, apart)
 
 
-class BlockSizer:
-    """How many rows go over at once: more while that is quick, about a second's worth when it is
-    not, so that limits are looked at in time. A quick learner meets the same blocks every time.
-    """
-
-    FIRST, MOST, SECONDS = 256, 4096, 1.0
-
-    def __init__(self) -> None:
-        self.rows = self.FIRST
-
-    def took(self, rows: int, seconds: float) -> None:
-        """A block of that many rows took that long."""
-        affordable = int(self.SECONDS * rows / seconds) if seconds > 0 else self.MOST
-        self.rows = max(1, min(self.MOST, 2 * self.rows, affordable))
+def sizes(first: int = FIRST, most: int = MOST) -> Iterator[int]:
+    """The sizes of the blocks of a trial, one after the other."""
+    size = first
+    while True:
+        yield min(size, most)
+        size = min(2 * size, most)
 
 
-def paced(
-    begin: int, end: int, stops: range, sizer: BlockSizer, together: int = 1
+def growing(
+    begin: int, end: int, stops: Sequence[int], rows: Iterator[int], together: int = 1
 ) -> Iterator[Span]:
-    """Blocks of the size that `sizer` gives, cut at every stop (counted from `begin`), and nowhere
-    within rows that stay `together`."""
+    """Blocks of so many rows each, cut at every stop (counted from `begin`), and nowhere within
+    rows that stay `together`."""
     at = begin
     while at < end:
-        to_stop = stops.step - (at - begin) % stops.step
-        size = max(together, sizer.rows - sizer.rows % together)
-        upto = min(end, at + size, at + to_stop)
+        asked = next(rows)
+        after = bisect_right(stops, at - begin)
+        stop = begin + stops[after] if after < len(stops) else end
+        upto = min(end, stop, at + max(together, asked - asked % together))
         yield at, upto
         at = upto
 
 
 def fixed(begin: int, end: int, rows: int) -> Iterator[Span]:
-    """Blocks of one size: in the block-stream protocol it is part of the result."""
+    """Blocks of one size."""
     for at in range(begin, end, rows):
         yield at, min(at + rows, end)

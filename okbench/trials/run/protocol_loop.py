@@ -1,20 +1,15 @@
-"""One loop for the four protocols: hand over rows in blocks, score, and look at the limits.
+"""One loop for all protocols: hand over rows in blocks, score, and look at the limits.
 
-    single-pass    learn all rows, in the trial's order; score what `learn` returns
-    train-test     learn the training part; score `predict` on the test part
-    block-stream   learn the initial part, if the rows have one; then predict a block, learn it
-    approximation  learn nothing; pair the rows off, in the trial's order; count those whose kernel
-                   `kernel_gaps` says to be beyond the tolerance; an odd last row is left out
-
-The clock runs inside the learner's calls alone. Totals and curves are sums over rows, so how the
-rows were cut into blocks does not show in them.
+The stages of the trial's protocol decide what is done with which rows. The clock runs inside
+the learner's calls alone. Totals and curves are sums over rows, so how the rows were cut into
+blocks does not show in them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +17,22 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from okbench.base import tracebacks
+from okbench.base.errors import UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged
+from okbench.protocols.contract import Rows, Stage
+from okbench.protocols.costs import BadAnswer
+from okbench.protocols.metrics import METRICS, Metric
+from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.seeds import row_order
-from okbench.trials.run.block_sizes import BlockSizer, Span, fixed, paced, ticks
-from okbench.trials.run.introspect import figure_told
-from okbench.trials.run.scoring import BadAnswer, Scored, exceeding, score
+from okbench.trials.run import block_sizes
+from okbench.trials.run.block_sizes import Span, fixed, growing, ticks
+from okbench.trials.run.curve_totals import Totals, totals_of
 from okbench.trials.run.workers import ENDS_THE_RUN, one_process
 from okbench.trials.trial_types import Curve, Outcome, Status, Trial
+
+Observe = Callable[[Span, NDArray[np.float64]], None]
 
 
 @dataclass(frozen=True)
@@ -42,215 +45,278 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A stretch of rows and what is done with them; what the first verb returns is scored."""
+class Route:
+    """The rows a learner meets, in the order in which it meets them, and how it is scored.
 
-    begin: int
-    end: int
-    verbs: tuple[str, ...]
-    counted: bool = False  # makes the outcome's total
-    drawn: bool = False  # makes its curve
-    block: int = 0  # a fixed block size, or 0 for any
-    together: int = 1  # rows that no block divides
+    `stops` are the rows of a stage after which its curve has a point, where they are not the usual
+    ones. `observe` is given the rows of every scored block and their costs.
+    """
+
+    name: str
+    dataset: Dataset
+    order: NDArray[np.int64]
+    stages: tuple[Stage, ...]
+    metric: Metric
+    detail: float = 0.0
+    stops: Sequence[int] | None = None
+    observe: Observe = lambda span, costs: None
 
 
-class _Ended(Exception):
-    """The trial ends here."""
+class Ended(Exception):
+    """Raised where a trial ends before its last row, within the rows of `span`. What the learner
+    raised is the cause, and its traceback is kept when it is `traced`."""
 
-    def __init__(self, status: Status, reason: str) -> None:
+    def __init__(self, status: Status, reason: str, span: Span, traced: bool = False) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
-
-
-@dataclass
-class _Ledger:
-    """What is written down of a part."""
-
-    part: Part
-    errors: NDArray[np.float64]
-    stops: range
-    counts: bool  # errors are 0 or 1
-    rows: int = 0
-    marks: list[tuple[int, int | None, float]] = field(default_factory=list)
-
-    def total(self, rows: int) -> float:
-        with np.errstate(over="ignore"):  # squares that outgrew the numbers add up to infinity
-            total = float(self.errors[:rows].sum())
-        return int(total) if self.counts else total
-
-    @property
-    def curve(self) -> Curve:
-        return tuple(
-            (rows, self.total(rows), support, seconds) for rows, support, seconds in self.marks
-        )
+        self.span = span
+        self.traced = traced
 
 
 def walk(trial: Trial, dataset: Dataset, learner: Any, limits: Limits = Limits()) -> Outcome:
     """Run a learner, begun and ready, through a trial. Its mistakes never escape as exceptions."""
-    walker = _Walker(trial, dataset, learner, limits)
-    status: Status = "done"
-    reason = ""
+    walker = Walker(route_of(trial, dataset, learner), learner, limits)
     try:
-        for part in parts_of(trial, dataset):
-            walker.go(part)
-    except _Ended as end:
-        status, reason = end.status, end.reason
-    return walker.outcome(status, reason)
+        for stage in walker.route.stages:
+            walker.go(stage)
+    except Ended as end:
+        return walker.outcome(trial, end)
+    return walker.outcome(trial)
 
 
-def parts_of(trial: Trial, dataset: Dataset) -> tuple[Part, ...]:
-    """The stretches a protocol is made of."""
-    end, train = dataset.n_rows, dataset.n_train or 0
-    if trial.protocol == "single-pass":
-        return (Part(0, end, ("learn",), counted=True, drawn=True),)
-    if trial.protocol == "train-test":
-        learned = Part(0, train, ("learn",), drawn=True)
-        return (learned, Part(train, end, ("predict",), counted=True))
-    if trial.protocol == "approximation":
-        even = end - end % 2
-        return (Part(0, even, ("kernel_gaps",), counted=True, drawn=True, together=2),)
-    streamed = Part(train, end, ("predict", "learn"), counted=True, drawn=True, block=trial.block)
-    return (Part(0, train, ("learn",)), streamed)
+def route_of(trial: Trial, dataset: Dataset, learner: Any) -> Route:
+    """The rows of a trial and what its protocol does with them."""
+    kind = PROTOCOLS[trial.protocol]
+    role = kind.role_of(learner)
+    if role is None:
+        raise UsageError(f"{trial.learner} {kind.lack}")
+    detail = kind.detail(trial)
+    return Route(
+        f"{trial.learner} × {trial.dataset} r={trial.repetition}",
+        dataset,
+        row_order(trial, dataset),
+        kind.stages(role, Rows(dataset.n_rows, dataset.n_train), detail),
+        METRICS[trial.metric],
+        detail,
+    )
 
 
-class _Walker:
+def figure_of(learner: Any, name: str) -> int | None:
+    """A figure that a learner offers as an attribute or a method; None when it has none to give."""
+    try:
+        figure = getattr(learner, name, None)
+        return None if figure is None else int(figure() if callable(figure) else figure)
+    except Exception:
+        return None
+
+
+@dataclass
+class _Ledger:
+    """What is written down of a stage."""
+
+    stage: Stage
+    stops: Sequence[int]
+    totals: Totals
+    rows: int = 0
+    points: list[tuple[int, float | None, int | None, float]] = field(default_factory=list)
+
+    @property
+    def total(self) -> float | None:
+        return self.totals.after(self.rows) if self.rows else None
+
+
+class FitClock:
+    """The time left to a learner that is given all rows in one call; it marks progress here."""
+
+    def __init__(self, walker: Walker, ledger: _Ledger) -> None:
+        self._walker = walker
+        self._ledger = ledger
+        self._begun = time.perf_counter()
+        self._before = walker.seconds
+
+    def time_left(self) -> float:
+        """Seconds until the time limit; infinite without one."""
+        return max(0.0, self._walker.limits.seconds - self._seconds())
+
+    def should_stop(self) -> bool:
+        """Whether a limit is reached, or the run is being stopped: return soon."""
+        return self.time_left() <= 0.0 or self._walker.reached(self._seconds()) is not None
+
+    def mark(self, rows_seen: int, total: float | None = None) -> None:
+        """A point of the curve: so many training rows have been used. `total` is what these rows
+        cost together, in mistakes or squared errors; without it the point has seconds alone."""
+        stage, points = self._ledger.stage, self._ledger.points
+        least = points[-1][0] if points else 0
+        if not least < rows_seen <= stage.end - stage.begin:
+            raise ValueError(
+                f"mark({rows_seen}): the rows of a point are more than those of the one before "
+                f"({least}) and at most {stage.end - stage.begin}"
+            )
+        cost = None if total is None else float(total)
+        points.append((int(rows_seen), cost, self._walker.support(), self._seconds()))
+
+    def _seconds(self) -> float:
+        return self._before + time.perf_counter() - self._begun
+
+
+class Walker:
     """A learner on its way through the rows, its clock, and what is known so far."""
 
-    def __init__(self, trial: Trial, dataset: Dataset, learner: Any, limits: Limits) -> None:
-        self.trial, self.dataset, self.learner, self.limits = trial, dataset, learner, limits
-        self.order = row_order(trial, dataset)
-        self.gaps = trial.protocol == "approximation"
+    def __init__(self, route: Route, learner: Any, limits: Limits = Limits()) -> None:
+        self.route, self.learner, self.limits = route, learner, limits
         self.seconds = self.cpu_seconds = 0.0
         self.train_seconds: float | None = None
         self.ledgers: list[_Ledger] = []
-        self.pace = BlockSizer()
+        self.sizes = block_sizes.sizes()
         self.resident_before = psutil.Process().memory_info().rss
 
-    def go(self, part: Part) -> None:
-        """Walk through one part, or raise `_Ended` on the way."""
-        count = part.end - part.begin
-        task, counts = self.dataset.task, self.gaps or self.dataset.task != "regression"
-        ledger = _Ledger(part, np.zeros(count), ticks(count, task, part.together), counts)
+    def go(self, stage: Stage) -> None:
+        """Walk through one stage, or raise `Ended` on the way."""
+        count, stops = stage.end - stage.begin, self.route.stops
+        if stops is None:
+            stops = ticks(count, self.route.dataset.task, stage.together)
+        ledger = _Ledger(stage, stops, totals_of(self.route.metric, count))
         self.ledgers.append(ledger)
-        for span in self._spans(part, ledger.stops):
-            self._step(ledger, span)
-            if span[1] < self.dataset.n_rows:
+        for span in self._spans(stage, stops):
+            (self._fit if stage.is_fit else self._step)(ledger, span)
+            if span[1] < self.route.dataset.n_rows:
                 self._look_at_limits(span[1])
-        if self.trial.protocol == "train-test" and self.train_seconds is None:
+        if stage.training:
             self.train_seconds = self.seconds
 
-    def _spans(self, part: Part, stops: range) -> Iterator[Span]:
-        if part.block:
-            return fixed(part.begin, part.end, part.block)
-        return paced(part.begin, part.end, stops, self.pace, part.together)
+    def _spans(self, stage: Stage, stops: Sequence[int]) -> Iterator[Span]:
+        if stage.is_fit:
+            return iter([(stage.begin, stage.end)])
+        if stage.block:
+            return fixed(stage.begin, stage.end, stage.block)
+        return growing(stage.begin, stage.end, stops, self.sizes, stage.together)
 
     def _step(self, ledger: _Ledger, span: Span) -> None:
-        begin, end = span
-        picked = self.order[begin:end]
-        X, y, truth = (self.dataset.X[picked], self.dataset.y[picked], self.dataset.y[picked])
-        before = self.seconds
-        first, *rest = ledger.part.verbs
+        X, y, truth = self._rows(span)
+        first, *rest = ledger.stage.verbs
         answer = self._call(first, X, y, span)
         for verb in rest:
             self._call(verb, X, y, span)
-        self.pace.took(end - begin, self.seconds - before)
         self._write_down(ledger, span, answer, truth)
 
-    def _call(self, verb: str, X: Any, y: Any, span: Span) -> Any:
+    def _fit(self, ledger: _Ledger, span: Span) -> None:
+        X, y, _ = self._rows(span)
+        self._call("fit", X, y, span, FitClock(self, ledger))
+        ledger.rows = span[1] - span[0]
+
+    def _rows(self, span: Span) -> tuple[Any, Any, NDArray[Any]]:
+        """Rows, their labels, and the labels once more, where no learner can write."""
+        picked, dataset = self.route.order[span[0] : span[1]], self.route.dataset
+        return dataset.X[picked], dataset.y[picked], dataset.y[picked]
+
+    def _call(self, verb: str, X: Any, y: Any, span: Span, *more: Any) -> Any:
         """Call the learner on the clock."""
-        arguments = (X, y) if verb == "learn" else (X,)
+        arguments = (X, y, *more) if verb in ("learn", "fit") else (X,)
         call = getattr(self.learner, verb)
         wall, cpu = time.perf_counter(), time.thread_time()
         try:
-            # a number that overflows is told as diverged
+            # an overflow shows in the answers, which end the trial as diverged
             with one_process(), np.errstate(all="ignore"):
                 return call(*arguments)
         except ENDS_THE_RUN:
             raise
         except Diverged as error:
-            raise _Ended("diverged", self._at_row(span[0] + error.row, str(error))) from error
+            reason = self._at_row(span[0] + error.row, str(error))
+            raise Ended("diverged", reason, span) from error
         except MemoryError as error:
-            raise _Ended("memory", self._in_rows(span, f"out of memory {error}")) from error
+            reason = self._in_rows(span, f"out of memory {error}")
+            raise Ended("memory", reason, span, traced=True) from error
         except BaseException as error:  # sys.exit among them
-            reason = f"{verb}: {type(error).__name__}: {error}"
-            raise _Ended("failed", self._in_rows(span, reason)) from error
+            reason = self._in_rows(span, f"{verb}: {tracebacks.described(error)}")
+            raise Ended("failed", reason, span, traced=True) from error
         finally:
             self.seconds += time.perf_counter() - wall
             self.cpu_seconds += time.thread_time() - cpu
 
     def _write_down(self, ledger: _Ledger, span: Span, answer: Any, truth: NDArray[Any]) -> None:
-        at, upto = span[0] - ledger.part.begin, span[1] - ledger.part.begin
+        at, upto = span[0] - ledger.stage.begin, span[1] - ledger.stage.begin
         try:
-            scored = self._score(answer, truth)
+            scored = self.route.metric.costs(answer, truth, self.route.detail)
         except BadAnswer as error:
-            reason = f"{ledger.part.verbs[0]} returned {error}"
-            raise _Ended("failed", self._in_rows(span, reason)) from error
-        ledger.errors[at:upto] = scored.errors
+            reason = self._in_rows(span, f"{ledger.stage.verbs[0]} returned {error}")
+            raise Ended("failed", reason, span) from error
+        ledger.totals.add(scored.rows)
+        self.route.observe(span, scored.rows)
         bad = scored.diverged_at
         ledger.rows = upto if bad is None else at + bad
         done = {tick for tick in ledger.stops if at < tick <= ledger.rows}
-        if ledger.rows == len(ledger.errors):
+        if ledger.rows == ledger.stage.end - ledger.stage.begin:
             done.add(ledger.rows)
-        support = self._support()
-        ledger.marks += [(tick, support, self.seconds) for tick in sorted(done)]
+        support = self.support()
+        ledger.points += [
+            (tick, ledger.totals.after(tick), support, self.seconds) for tick in sorted(done)
+        ]
         if bad is not None:
-            what = "kernel gap" if self.gaps else "prediction"
-            reason = f"{what} {np.asarray(answer)[bad]} is no usable number"
-            raise _Ended("diverged", self._at_row(span[0] + bad, reason))
-
-    def _score(self, answer: Any, truth: NDArray[Any]) -> Scored:
-        if self.gaps:
-            return exceeding(answer, len(truth), self.trial.tolerance)
-        return score(answer, truth, self.dataset.task)
+            row, what = span[0] + bad, f"{self.route.metric.answer} {np.asarray(answer)[bad]}"
+            reason = self._at_row(row, f"{what} is no usable number")
+            raise Ended("diverged", reason, (row, row + 1))
 
     def _look_at_limits(self, row: int) -> None:
+        found = self.reached(self.seconds)
+        if found:
+            status, reason = found
+            raise Ended(status, self._at_row(row, reason), (row, row))
+
+    def reached(self, seconds: float) -> tuple[Status, str] | None:
+        """The limit reached after so many seconds in the learner, with what it is in words."""
         limits = self.limits
         if limits.stopped():
-            raise _Ended("interrupted", self._at_row(row, "told to stop"))
-        if self.seconds >= limits.seconds:
-            reason = f"{self.seconds:.3g} s in the learner, the limit is {limits.seconds:g} s"
-            raise _Ended("timeout", self._at_row(row, reason))
+            return "interrupted", "the run was stopped"
+        if seconds >= limits.seconds:
+            return "timeout", f"{seconds:.3g} s in the learner, the limit is {limits.seconds:g} s"
         if limits.bytes < math.inf and (held := self._bytes()) >= limits.bytes:
-            reason = f"{held / 1e6:.4g} MB held, the limit is {limits.bytes / 1e6:.4g} MB"
-            raise _Ended("memory", self._at_row(row, reason))
+            return "memory", f"{held / 1e6:.4g} MB held, the limit is {limits.bytes / 1e6:.4g} MB"
+        return None
 
     def _bytes(self) -> int:
         """What the learner says it holds, else what the process grew by since it began."""
-        held = figure_told(self.learner, "nbytes")
+        held = figure_of(self.learner, "nbytes")
         if held is not None:
             return held
         return max(0, int(psutil.Process().memory_info().rss - self.resident_before))
 
-    def _support(self) -> int | None:
-        return figure_told(self.learner, "support_size")
-
-    def _name(self) -> str:
-        return f"{self.trial.learner} × {self.trial.dataset} r={self.trial.repetition}"
+    def support(self) -> int | None:
+        """How many supports the learner holds, if it says so."""
+        return figure_of(self.learner, "support_size")
 
     def _at_row(self, row: int, reason: str) -> str:
-        return f"{self._name()}, at row {row} of {self.dataset.n_rows}: {reason}"
+        return f"{self.route.name}, at row {row} of {self.route.dataset.n_rows}: {reason}"
 
     def _in_rows(self, span: Span, reason: str) -> str:
-        return f"{self._name()}, in rows {span[0]} to {span[1] - 1}: {reason}"
+        return f"{self.route.name}, in rows {span[0]} to {span[1] - 1}: {reason}"
 
-    def outcome(self, status: Status, reason: str) -> Outcome:
+    def outcome(self, trial: Trial, end: Ended | None = None) -> Outcome:
         """All that is known, whether or not the last row was reached."""
-        counted = next((entry for entry in self.ledgers if entry.part.counted), None)
-        drawn = next((entry for entry in self.ledgers if entry.part.drawn), None)
-        rows = counted.rows if counted else 0
-        if drawn and drawn.rows > (drawn.marks[-1][0] if drawn.marks else 0):
-            drawn.marks.append((drawn.rows, self._support(), self.seconds))
+        counted = next((entry for entry in self.ledgers if entry.stage.counted), None)
+        raised = end.__cause__ if end and end.traced else None
         return Outcome(
-            self.trial,
-            status,
-            rows=rows,
-            total=counted.total(rows) if counted and rows else None,
+            trial,
+            end.status if end else "done",
+            rows=counted.rows if counted else 0,
+            total=counted.total if counted else None,
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
             train_seconds=self.train_seconds,
-            support=self._support(),
+            support=self.support(),
             bytes=self._bytes(),
-            curve=drawn.curve if drawn else (),
-            reason=reason,
+            curve=self._curve(),
+            reason=end.reason if end else "",
+            extra={} if raised is None else {"traceback": tracebacks.tail(raised)},
         )
+
+    def _curve(self) -> Curve:
+        """The points of the stage that is drawn, with one at its end, however early that came."""
+        drawn = next((entry for entry in self.ledgers if entry.stage.drawn), None)
+        if drawn is None:
+            return ()
+        reached = drawn.points[-1][0] if drawn.points else 0
+        if drawn.rows > reached:
+            total = None if drawn.stage.is_fit else drawn.total
+            drawn.points.append((drawn.rows, total, self.support(), self.seconds))
+        return tuple(drawn.points)

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.contract import Learns, Problem
+from okbench.learners.contract import Problem
 from okbench.learners.registry import find, settings_of
+from okbench.protocols.contract import Rows
+from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
 from okbench.trials.plan.resolve_settings import SEED_NAMES
 from okbench.trials.plan.seeds import draws, seed_number
@@ -34,10 +37,18 @@ def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
     except ENDS_THE_RUN:
         raise
     except BaseException as error:  # sys.exit among them
-        kind = "" if isinstance(error, OkbenchError) else f"{type(error).__name__}: "
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
-        outcome = Outcome(trial, "failed", reason=f"{place}: {kind}{error}")
-    return replace(outcome, finished=now(), extra={"load": busy})
+        outcome = Outcome(trial, "failed", reason=f"{place}: {_reason(error)}", extra=_kept(error))
+    return replace(outcome, finished=now(), extra={**outcome.extra, "load": busy})
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, OkbenchError) else tracebacks.described(error)
+
+
+def _kept(error: BaseException) -> dict[str, Any]:
+    """The traceback of an error that does not say by itself what is wrong."""
+    return {} if isinstance(error, OkbenchError) else {"traceback": tracebacks.tail(error)}
 
 
 def now() -> str:
@@ -58,14 +69,15 @@ def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
 
 
 def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
-    """The learner with its settings and its chance, told the problem if it wants to know."""
+    """The learner with its settings and its random numbers, begun if it has `begin`."""
     settings = dict(trial.settings)
     seeded = [name for name in SEED_NAMES if name in settings_of(cls) and name not in settings]
     learner = cls(**settings, **dict.fromkeys(seeded, seed_number(trial)))
-    if not isinstance(learner, Learns):
-        raise UsageError(f"{trial.learner} is no learner: it needs the methods learn and predict")
+    kind = PROTOCOLS[trial.protocol]
+    if kind.role_of(learner) is None:
+        raise UsageError(f"{trial.learner} {kind.lack}")
     if hasattr(learner, "begin"):
-        rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
+        rows = kind.shuffled(Rows(dataset.n_rows, dataset.n_train))
         problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
         with one_process():
             learner.begin(problem, draws(trial))
@@ -75,7 +87,7 @@ def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
 def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:
     """Run the learner over a few rows once per kind of rows, so that compiling is never timed.
 
-    Nothing is made of what comes of it: the trial itself will tell.
+    Its outcome is dropped: whatever goes wrong here goes wrong in the trial itself.
     """
     X = dataset.X
     key = (cls, dataset.task, type(X), X.dtype, dataset.y.dtype, trial.protocol)

@@ -1,4 +1,5 @@
-"""The manners of those who run trials: stop when told, outlive no parent, use one thread."""
+"""How threads and processes that run trials behave: they stop on a signal, end with their parent,
+and use one thread for linear algebra."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ ENDS_THE_RUN = (KeyboardInterrupt, Terminated)  # whatever else a learner raises
 
 @dataclass(frozen=True)
 class StopSignal:
-    """A folder through which a run tells its trials to stop, and they tell what they are at.
+    """A folder through which a run asks its trials to stop, and that names the trials under way.
 
     Files rather than events, because threads, worker processes and the parent all see them, and
     because they outlive a worker that was killed.
@@ -39,12 +40,12 @@ class StopSignal:
 
     @classmethod
     def tied(cls, folder: Path) -> StopSignal:
-        """A stop_signal in an empty folder; trials may run until it is cut."""
+        """A signal in an empty folder; trials may run until it is cut."""
         (folder / "run").touch()
         return cls(folder)
 
     def cut(self) -> None:
-        """Tell every trial to stop."""
+        """Ask every trial to stop."""
         (self.folder / "run").unlink(missing_ok=True)
 
     def is_cut(self) -> bool:
@@ -70,7 +71,7 @@ class StopSignal:
 def begin_work(parent: int, path: tuple[str, ...]) -> None:
     """What a worker process does first. Signals are the parent's business: it ends its workers.
 
-    `path` is where the parent finds modules, a stranger's learner among them. What such a learner
+    `path` is where the parent finds modules, a user's learner among them. What such a learner
     prints goes to stderr: stdout is for results.
     """
     sys.path[:] = path
@@ -89,7 +90,7 @@ def _leave_without(parent: int) -> None:
 
 @contextmanager
 def one_process() -> Iterator[None]:
-    """End here, within a stranger's call, the process that it forked and let come back."""
+    """End a process that a learner forked within this block and that came back from its call."""
     mine = os.getpid()
     try:
         yield

@@ -13,10 +13,10 @@ import yaml
 from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, StoreError
 from okbench.papers.table_types import Search, Table
+from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
 
 _TOLD = ("okbench", "numpy", "numba")
-_COST = {"mistake_rate": "mistakes a row", "accuracy": "mistakes a row"}
 
 
 def write(
@@ -114,7 +114,7 @@ def _key(tried: Try, alone: bool) -> float | str:
 
 
 def _criterion(table: Table) -> str:
-    return _COST.get(table.protocol.metric, "squared loss a row")
+    return METRICS[table.protocol.metric].cost_words
 
 
 def _read(path: Path, table: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from statistics import fmean
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_types import Search, Setting, Table
+from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Cell, Load, chosen_cells, row_key, trials_by_cell
 from okbench.trials.run.estimate import Missing
@@ -159,8 +160,8 @@ def _search_of(table: Table) -> Search:
         raise UsageError(
             f"{table.name} does not say how to tune: no 'tune:' in {table.where.split(':')[0]}"
         )
-    if table.protocol.kind != "single-pass":
-        raise UsageError(f"{table.name}: only single-pass tables are tuned here")
+    if not PROTOCOLS[table.protocol.kind].is_one_pass:
+        raise UsageError(f"{table.name}: only {ONE_PASS} tables are tuned here")
     return table.search
 
 

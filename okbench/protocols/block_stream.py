@@ -1,0 +1,33 @@
+"""block-stream: learn the training rows, if the rows have a part of that name; then predict a
+block, score it, learn it, and so on. The size of the blocks is part of the result."""
+
+from __future__ import annotations
+
+from okbench.base.config_nodes import Node
+from okbench.protocols.contract import ONLINE, Key, ProtocolKind, Role, Rows, Stage
+
+
+def _stages(role: Role, rows: Rows, block: float) -> tuple[Stage, ...]:
+    train = rows.n_train or 0
+    stream = Stage(
+        train, rows.count, ("predict", "learn"), counted=True, drawn=True, block=int(block)
+    )
+    return (Stage(0, train, ("learn",)), stream)
+
+
+def _read(node: Node) -> int:
+    return node.integer(at_least=1)
+
+
+BLOCK_STREAM = ProtocolKind(
+    "block-stream",
+    roles=(ONLINE,),
+    stages=_stages,
+    key=Key(
+        "block",
+        place="protocol",
+        read=_read,
+        missing="'block' (rows at a time) goes with kind: block-stream, and only with it",
+        needs="block: 1 or more rows",
+    ),
+)

@@ -1,0 +1,20 @@
+"""Every protocol, by its name."""
+
+from __future__ import annotations
+
+from okbench.protocols.approximation import APPROXIMATION
+from okbench.protocols.block_stream import BLOCK_STREAM
+from okbench.protocols.contract import Named
+from okbench.protocols.single_pass import SINGLE_PASS
+from okbench.protocols.train_test import TRAIN_TEST
+
+PROTOCOLS = Named(
+    "protocol",
+    SINGLE_PASS,
+    TRAIN_TEST,
+    BLOCK_STREAM,
+    APPROXIMATION,
+)
+
+ONE_PASS = " and ".join(kind.name for kind in PROTOCOLS.values() if kind.is_one_pass)
+"""The protocols whose tables can be tuned and whose trials can be recorded, in words."""
