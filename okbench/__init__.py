@@ -37,5 +37,5 @@ def _learners() -> dict[str, Entry]:
     """Every learner of the registry by the name of its class."""
     from okbench.learners.registry import catalogue
 
-    entries = reversed(catalogue().values())  # ours come first, and keep their names
+    entries = reversed([*catalogue().values()])  # ours come first, and keep their names
     return {entry.target.partition(":")[2]: entry for entry in entries}

@@ -121,7 +121,7 @@ def average_ranks(scores: Sequence[Sequence[float]]) -> list[float]:
 
 
 def friedman(scores: Sequence[Sequence[float]]) -> float | None:
-    """The probability of such average ranks if all columns were alike (Friedman 1937, with ties)."""
+    """The p value of the average ranks, if all columns were alike (Friedman 1937, with ties)."""
     if len(scores) < 2 or len(scores[0]) < 3:
         return None
     if all(len(set(row)) == 1 for row in scores):

@@ -222,7 +222,7 @@ def test_the_commands_print(tmp_path: Path) -> None:
 
 def test_one_set_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
     result = CliRunner().invoke(compare, [str(tmp_path)])
-    assert "name another to hold it against" in str(result.exception)
+    assert "name another to compare it with" in str(result.exception)
 
 
 @pytest.mark.parametrize("option", ["--trials", "--seed"])

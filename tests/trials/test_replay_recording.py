@@ -228,8 +228,8 @@ def test_replay_runs_the_shipped_records():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name one record or more"),
-        (["a.json", "b.json", "--scores", "s.npy"], "--scores is for one record, and there are 2"),
+        ([], "name one or more records"),
+        (["a.json", "b.json", "--scores", "s.npy"], "--scores needs a single record, and there are 2"),
     ],
 )
 def test_replay_refuses_what_makes_no_sense(arguments, message):
