@@ -10,7 +10,7 @@ import click
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli import options
-from okbench.cli.choices import TABLE
+from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 
 if TYPE_CHECKING:
     from okbench.reports.guard.check import Check
@@ -27,7 +27,7 @@ Examples:
 BLESS_EPILOG = """\b
 Examples:
   okbench bless demo --reason "first measurement"
-  okbench bless table5 --datasets german --reason "FOGD 2 updates its width"
+  okbench bless table5 --datasets german --reason "FOGD is at version 2"
 """
 
 
@@ -36,7 +36,8 @@ Examples:
 @click.argument("new", type=options.PATH, required=False)
 @click.option("--speed", nargs=2, metavar="BASE HEAD", help="Time two checkouts, or two Pythons.")
 @click.option("--table", type=TABLE, help="With --speed: the table to time.  [default: demo]")
-@options.datasets_and_learners
+@click.option("--datasets", type=DATASETS, help="With --speed: only these datasets.")
+@click.option("--learners", type=LEARNERS, help="With --speed: only these learners.")
 @click.option("--rounds", type=int, help="With --speed: number of repetitions.  [default: 21]")
 @click.option(
     "--slower",
@@ -75,9 +76,9 @@ def check(
 ) -> None:
     """Compare the outcomes in NEW with those in BASELINE; exit with code 1 if one is worse.
 
-    Both are results files, folders of them, or names of tables; NEW is runs/ by default. Mistakes
-    must be equal trial by trial, and losses within the tolerance. Seconds are compared only where
-    both were measured with --timing on the same machine. --datasets and --learners go with --speed.
+    Both are results files or folders of them; BASELINE may also be the name of a table, and NEW is
+    runs/ by default. Mistakes must be equal trial by trial, and losses within the tolerance.
+    Seconds are compared only where both were measured with --timing on the same machine.
     """
     from okbench.reports.guard.check_text import PAGES, summary
     from okbench.reports.guard.speed import Allowed

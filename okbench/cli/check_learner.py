@@ -39,7 +39,8 @@ def check_learner(learner: str) -> None:
     counts = Counter(result.status for result in results)
     click.echo(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     if counts["failed"]:
-        kinds = f"{len(first)} different error{'s' if len(first) > 1 else ''}"
+        repeats = counts["failed"] - len(first)
+        more = f", {repeats} of them with the error of an earlier one" if repeats else ""
         raise OkbenchError(
-            f"{learner} does not keep the contract: {counts['failed']} checks failed, with {kinds}"
+            f"{learner} does not keep the contract: {counts['failed']} checks failed{more}"
         )

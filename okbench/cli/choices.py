@@ -98,7 +98,7 @@ def unknown_name(name: str, kinds: Sequence[Kind], more: str = "") -> UsageError
     known = [name for kind in kinds for name in _KNOWN[kind]()]
     words = [*kinds, *([more] if more else [])]
     named = f"{', '.join(words[:-1])} or {words[-1]}"
-    return UsageError(f"there is no {named} '{name}'.{did_you_mean(name, known)}  (okbench list)")
+    return UsageError(f"'{name}' is no {named}.{did_you_mean(name, known)}  (okbench list)")
 
 
 TABLE = Name("table", _tables)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   okbench fetch cod-rna a9a
-  okbench fetch table5                        every dataset of a table
-  okbench fetch --all --mirror /media/bundle  from a folder, or another address
-  okbench fetch --all --to bundle             a bundle for a machine with no network
+  okbench fetch table5                  every dataset of a table
+  okbench fetch --all --to bundle       a copy for a machine without network
+  okbench fetch --all --mirror bundle   from that copy
 """
 
 

@@ -35,7 +35,9 @@ def list_group(ctx: click.Context) -> None:
             click.echo()
 
 
-@list_group.command("tables")
+@list_group.command(
+    "tables", short_help="List the tables.", epilog="\b\nExample:\n  okbench list tables"
+)
 @options.text_or_json
 def list_tables(form: str) -> None:
     """List the tables and figures that okbench can run."""
@@ -47,7 +49,9 @@ def list_tables(form: str) -> None:
     )
 
 
-@list_group.command("datasets")
+@list_group.command(
+    "datasets", short_help="List the datasets.", epilog="\b\nExample:\n  okbench list datasets"
+)
 @options.text_or_json
 def list_datasets(form: str) -> None:
     """List the datasets: rows, columns, and how many of their files are stored here.
@@ -59,7 +63,9 @@ def list_datasets(form: str) -> None:
     _show([_dataset_row(entry) for entry in map(spec, names())], form)
 
 
-@list_group.command("learners")
+@list_group.command(
+    "learners", short_help="List the learners.", epilog="\b\nExample:\n  okbench list learners"
+)
 @options.text_or_json
 def list_learners(form: str) -> None:
     """List the learners: names in tables and on the command line, and classes in Python."""

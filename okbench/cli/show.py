@@ -17,7 +17,7 @@ from okbench.cli.choices import ANYTHING, kind_of, unknown_name
 
 EPILOG = """\b
 Examples:
-  okbench show a9a --variant rrf
+  okbench show cod-rna --variant rrf
   okbench show table5
   okbench show FOGD
   okbench show 95930c46 --results results     the trial whose id begins so
@@ -50,7 +50,7 @@ def show(name: str, variant: str, results: Path, form: str) -> None:
 
 def _print(data: Any, lines: Lines, form: str) -> None:
     if form == "json":
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=repr))
         return
     shown = list(lines)
     width = max(len(label) for label, _ in shown)
@@ -65,8 +65,8 @@ def _show_trial(prefix: str, results: Path, form: str) -> None:
     places = list(dict.fromkeys([results, BASELINES]))
     page: Any = (trial_records if form == "json" else describe_trial)(prefix, places)
     if not page:
-        kinds = f"trial in {' or '.join(map(str, places))}"
-        raise unknown_name(prefix, ("dataset", "table", "learner"), kinds)
+        trial = f"trial in {' or '.join(map(str, places))}"
+        raise unknown_name(prefix, ("dataset", "table", "learner"), trial)
     if form == "json":
         page = json.dumps(page, indent=2, ensure_ascii=False)
     click.echo(page.rstrip())
@@ -204,8 +204,8 @@ def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
     from okbench.learners.registry import find, settings_of
 
-    entry = find(name)
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
+        entry = find(name)
         settings = settings_of(entry.load())
     return {
         "name": entry.name,
@@ -214,17 +214,22 @@ def _learner(name: str) -> dict[str, Any]:
         "paper": entry.paper,
         "version": entry.version,
         "tasks": list(entry.tasks),
-        "settings": {
-            setting: None if parameter.default is parameter.empty else parameter.default
+        "settings": [
+            {"name": setting, "required": True}
+            if parameter.default is parameter.empty
+            else {"name": setting, "required": False, "default": parameter.default}
             for setting, parameter in settings.items()
-        },
+        ],
     }
 
 
 def _learner_lines(data: Mapping[str, Any]) -> Lines:
     for label in ("name", "class", "summary", "paper", "version"):
-        yield label, data[label]
+        if data[label]:
+            yield label, data[label]
     yield "tasks", ", ".join(data["tasks"])
-    yield from _listed(
-        "settings", [f"{name} = {value!r}" for name, value in data["settings"].items()]
-    )
+    words = [
+        f"{one['name']} (required)" if one["required"] else f"{one['name']} = {one['default']!r}"
+        for one in data["settings"]
+    ]
+    yield from _listed("settings", words)

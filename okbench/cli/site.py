@@ -11,7 +11,7 @@ from okbench.cli.choices import TABLE
 
 EPILOG = """\b
 Examples:
-  okbench site                              everything in runs/, to site/index.html
+  okbench site                              all of runs/, to site/index.html
   okbench site --results results --to public
   okbench site table5 mine.yaml             only these tables
 """

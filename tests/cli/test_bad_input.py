@@ -22,6 +22,8 @@ from tests.cli.conftest import Okbench
         (("run", "demo", "--seed", "-1"), 2, "seed: 0 or more"),
         (("run", "demo", "--jobs", "two"), 2, "'two' is not a valid integer"),
         (("run", "demo", "--time-limit", "soon"), 2, "write 90s, 30m or 2h"),
+        (("run", "demo", "--time-limit", "5"), 2, "'5' has no unit; write 90s, 30m or 2h"),
+        (("run", "demo", "--memory", "512"), 2, "'512' has no unit; write 512M or 2G"),
         (("run", "demo", "--memory", "-2G"), 2, "write 512M or 2G"),
         (("run", "demo", "--retry", "fialed"), 2, "Did you mean 'failed'"),
         (("run", "demo", "--backend", "threds"), 2, "threds"),
@@ -30,6 +32,9 @@ from tests.cli.conftest import Okbench
         (("rnu", "demo"), 2, "run"),
         (("check-learner", "FOGDD"), 2, "Did you mean 'FOGD'"),
         (("check-learner", "nowhere:Nothing"), 2, "nowhere"),
+        (("show", "tabel5"), 2, "Did you mean 'table5'"),
+        (("show", "table1"), 2, "could be lsokl/table1 or rrf/table1"),
+        (("show", "table5", "--variant", "rrf"), 2, "--variant goes with a dataset"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(

@@ -214,7 +214,7 @@ def test_replay_says_which_records_came_out_otherwise(tmp_path):
     assert [line["verdict"] for line in lines] == ["parts", "equal"]
     (difference,) = lines[0]["differences"]
     assert difference.startswith("mistakes: ")
-    assert str(found.exception) == "1 of 2 came out otherwise: bad.json"
+    assert str(found.exception) == "1 of 2 records have another outcome: bad.json"
     assert found.exception.exit_code == 1
 
 
