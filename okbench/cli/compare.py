@@ -72,8 +72,8 @@ def _compare_learners(
     form: str,
 ) -> None:
     from okbench.papers.table_catalogue import find
-    from okbench.reports.compare.ranking import duels, ranking
-    from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
+    from okbench.reports.compare.ranking import comparisons, ranking
+    from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
     from okbench.reports.load import stored
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
@@ -87,8 +87,8 @@ def _compare_learners(
             ) from error
         raise
     report = stored(table, results, Options(trials=trials, seed=seed), None)
-    found, ranks = duels(report, against), ranking(report)
-    text = rivals_json(found, ranks) if form == "json" else rivals_text(found, ranks)
+    found, ranks = comparisons(report, against), ranking(report)
+    text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if picture:
         draw_ranking(ranks, picture)

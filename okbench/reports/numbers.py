@@ -1,4 +1,4 @@
-"""Numbers as they stand on paper: rounded here and nowhere else."""
+"""Numbers as text: they are rounded here and nowhere else."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _POWER_OF_TEN = re.compile(r"\d[eE][-+]?\d")
 
 
 def decimals(metric: Metric, mean: float) -> int:
-    """Two for rates, and for small shares as many as two digits take; for losses the five
-    significant digits a table prints, at most five."""
+    """Two decimals for rates, and more where a small share needs them for two digits; for losses
+    the five significant digits that the paper prints, at most five decimals."""
     size = _size(mean)
     if metric == "exceedance":
         return max(2, 1 - size)
