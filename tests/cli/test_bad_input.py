@@ -12,7 +12,7 @@ from tests.cli.conftest import Okbench
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("run", "tabel5"), 2, "Did you mean 'table5'"),
         (("run", "demo", "--datasets", "spiral"), 2, "Did you mean 'spirals'"),
@@ -38,11 +38,11 @@ from tests.cli.conftest import Okbench
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(
-    okbench: Okbench, arguments: tuple[str, ...], code: int, told: str
+    okbench: Okbench, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     said = okbench(*arguments)
     assert said.code == code
-    assert told in said.err
+    assert message in said.err
     assert said.err.count("Error") == 1
     assert "Traceback" not in said.err
     assert said.out == ""
@@ -64,7 +64,7 @@ def test_a_file_where_the_results_folder_should_be(okbench: Okbench, tiny: str) 
     assert "--results" in said.err
 
 
-def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
+def test_a_setting_of_the_wrong_type_is_reported_with_file_and_line(
     okbench: Okbench, tmp_path: Path, tiny: str
 ) -> None:
     path = tmp_path / tiny
@@ -77,7 +77,7 @@ def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
     assert "step" in said.err
 
 
-def test_output_that_does_not_fit_is_told() -> None:
+def test_output_that_cannot_be_written_is_an_error() -> None:
     command = [sys.executable, "-c", "from okbench.cli import main; main()", "list"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

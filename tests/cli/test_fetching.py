@@ -27,7 +27,7 @@ def test_a_short_name_of_two_tables_is_refused(okbench: Okbench) -> None:
     assert (said.code, "could be lsokl/table1 or rrf/table1" in said.err) == (2, True)
 
 
-def test_wrong_bytes_are_told_with_both_hashes(okbench: Okbench, tmp_path: Path) -> None:
+def test_wrong_bytes_are_reported_with_both_hashes(okbench: Okbench, tmp_path: Path) -> None:
     mirror = tmp_path / "mirror" / "cadata"
     mirror.mkdir(parents=True)
     (mirror / "cadata").write_text("1 1:2\n", encoding="utf-8")
@@ -45,7 +45,7 @@ def test_a_set_behind_a_login_tells_the_steps(okbench: Okbench) -> None:
     assert "registration" in said.err
 
 
-def test_a_table_that_cannot_be_read_or_told_apart_is_told(okbench: Okbench) -> None:
+def test_a_table_that_cannot_be_read_or_found_is_reported(okbench: Okbench) -> None:
     Path("broken.yaml").write_text("title: [\n", encoding="utf-8")
     said = okbench("fetch", "broken.yaml")
     assert (said.code, "broken.yaml:" in said.err) == (2, True)

@@ -73,7 +73,7 @@ def test_every_command_shows_an_example_within_80_columns(
     assert [p.name for p in documented if not p.help] == []
 
 
-def test_version_is_told(okbench: Okbench) -> None:
+def test_the_version_is_printed(okbench: Okbench) -> None:
     from okbench import __version__
 
     assert okbench("--version").out.strip() == f"okbench {__version__}"

@@ -27,7 +27,9 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_learner_runs_on_the_rows_and_guesses_are_told(okbench: Okbench, rows: Path) -> None:
+def test_every_learner_runs_on_the_rows_and_guesses_are_printed(
+    okbench: Okbench, rows: Path
+) -> None:
     said = okbench("run", "--data", rows.name, "--target", "y", "--trials", "2", "--jobs", "1")
     assert said.code == 0, said.err
     assert "task: binary" in said.err
@@ -56,7 +58,7 @@ def test_a_table_and_rows_of_one_s_own_exclude_each_other(okbench: Okbench, rows
     assert okbench("run", "demo", "--data", rows.name).code == 2
 
 
-def test_a_target_that_is_no_column_is_told(okbench: Okbench, rows: Path) -> None:
+def test_a_target_that_is_no_column_is_refused(okbench: Okbench, rows: Path) -> None:
     said = okbench("run", "--data", rows.name, "--target", "colur")
     assert said.code in (2, 3)
     assert "Did you mean 'colour'" in said.err

@@ -34,7 +34,7 @@ def report_on(tmp_path: Path, found: list[Outcome]) -> Report:
     return stored(table, tmp_path, Options(), None)
 
 
-def test_learners_are_held_against_the_best_in_pairs(tmp_path: Path) -> None:
+def test_learners_are_compared_with_the_best_in_pairs(tmp_path: Path) -> None:
     first, second = comparisons(report_on(tmp_path, all_measured(small_table())))
     assert (first.dataset, first.learner, first.reference) == ("one", "Perceptron", "FOGD")
     assert first.differences is not None
@@ -42,7 +42,7 @@ def test_learners_are_held_against_the_best_in_pairs(tmp_path: Path) -> None:
     assert second.dataset == "two"
 
 
-def test_learners_are_held_against_the_one_named(tmp_path: Path) -> None:
+def test_learners_are_compared_with_the_one_named(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table()))
     assert [comparison.found for comparison in comparisons(report, "Perceptron")] == [
         "better",
@@ -121,7 +121,7 @@ def test_equal_sets_are_said_to_be_equal() -> None:
     assert line.note == "equal in every trial"
 
 
-def test_sets_of_two_versions_are_told() -> None:
+def test_another_version_is_noted() -> None:
     new = by_id(outcomes(FOGD, learner_version=2))
     (line,) = side_by_side([by_id(outcomes(PERCEPTRON)), new])
     assert line.note == "learner version 1 → 2"
@@ -142,7 +142,7 @@ def test_sets_with_few_trials_in_common_cannot_decide() -> None:
     )
 
 
-def test_a_learner_in_one_set_only_is_told() -> None:
+def test_a_learner_in_one_set_only_is_noted() -> None:
     found = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(FOGD, "B"))])
     assert [line.note for line in found] == ["not in every set", "not in every set"]
 
@@ -226,7 +226,7 @@ def test_the_commands_print(tmp_path: Path) -> None:
     assert "a.jsonl: 6 outcomes from 1 files" in merged.output
 
 
-def test_one_set_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
+def test_one_set_alone_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(compare, [str(tmp_path)])
     assert "name another to compare it with" in str(result.exception)
 

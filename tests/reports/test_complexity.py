@@ -153,7 +153,7 @@ def test_measurements_are_given_unrounded() -> None:
     assert json.loads(json_of(found))["growths"][0]["space"]["budget"]["values"] == 3
 
 
-def test_learners_that_do_not_exist_are_told_apart() -> None:
+def test_learners_that_do_not_exist_are_listed_apart() -> None:
     page, absent = registered(table(("RBP", "Nobody's")))
     assert absent == ("Nobody's",)
     assert {column.line for column in page.learners} == {"RBP"}

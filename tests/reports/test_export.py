@@ -104,6 +104,16 @@ def test_parquet_holds_the_same(results: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(back[same], frame[same])
 
 
+def test_numbers_beyond_64_bits_are_kept(tmp_path: Path) -> None:
+    found = outcomes([1], seed=2**70, settings=(("big", 2**70),))
+    place = results_file(tmp_path / "big.jsonl", found)
+    assert load_results(place)[["seed", "setting.big"]].values.tolist() == [[2**70, 2**70]]
+    export([place], "csv", tmp_path / "out.csv")
+    assert str(2**70) in (tmp_path / "out.csv").read_text(encoding="utf-8")
+    export([place], "parquet", tmp_path / "out.parquet")
+    assert pd.read_parquet(tmp_path / "out.parquet")["seed"].tolist() == [str(2**70)]
+
+
 def test_parquet_without_pyarrow_says_what_to_install(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

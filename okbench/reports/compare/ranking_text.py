@@ -81,7 +81,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
         lines.append("There are too few datasets to say how far apart ranks must be.")
     if ranking.chance is not None:
         lines.append(
-            f"If all learners were alike, these ranks would have p = {ranking.chance:.2g} (Friedman)."
+            f"If all learners were alike: p = {ranking.chance:.2g} for such ranks (Friedman)."
         )
     if ranking.agreement is not None:
         lines.append(

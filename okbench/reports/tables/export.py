@@ -84,8 +84,11 @@ def _frame(places: Sequence[Path], curves: bool) -> pd.DataFrame:
 
 def _type_of(setting: str, rows: Sequence[Row]) -> str | None:
     """The type of a setting's column, with which whole numbers stay whole where some are absent."""
-    found = {type(row[setting]) for row in rows if row.get(setting) is not None}
-    return {int: "Int64", bool: "boolean"}.get(found.pop()) if len(found) == 1 else None
+    values = [row[setting] for row in rows if row.get(setting) is not None]
+    kinds = set(map(type, values))
+    if kinds == {int} and max(map(abs, values)) < 2**63:
+        return "Int64"
+    return "boolean" if kinds == {bool} else None
 
 
 def _rows(place: Path, curves: bool) -> Iterator[Row]:
@@ -143,11 +146,11 @@ def _harmless(cell: Any) -> Any:
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:
-    """A setting that is text for some learners and a number for others is text throughout."""
+    """Text stands for what a column cannot hold: numbers beside text, and numbers beyond 64 bits."""
     from pandas.api.types import infer_dtype
 
-    for name in frame.filter(like=SETTING):
-        if infer_dtype(frame[name]).startswith("mixed"):
+    for name in frame:
+        if frame[name].dtype == object and infer_dtype(frame[name]) not in ("string", "empty"):
             frame[name] = frame[name].map(str, na_action="ignore")
     file = io.BytesIO()
     try:
