@@ -146,7 +146,7 @@ def _harmless(cell: Any) -> Any:
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:
-    """Text stands for what a column cannot hold: numbers beside text, and numbers beyond 64 bits."""
+    """Text takes the place of numbers beside text, and of numbers beyond 64 bits."""
     from pandas.api.types import infer_dtype
 
     for name in frame:
