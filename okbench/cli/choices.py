@@ -86,9 +86,9 @@ def kind_of(name: str) -> Kind | None:
 
     if is_known(name):
         return "dataset"
-    asked = name.casefold()
-    last_parts = (known.rpartition("/")[2] for known in _tables())
-    if name.endswith((".yaml", ".yml")) or asked in map(str.casefold, [*_tables(), *last_parts]):
+    asked, tables = name.casefold(), [known.casefold() for known in _tables()]
+    last_parts = [known.rpartition("/")[2] for known in tables]
+    if name.endswith((".yaml", ".yml")) or asked in [*tables, *last_parts]:
         return "table"
     return "learner" if ":" in name or asked in map(str.casefold, _learners()) else None
 
