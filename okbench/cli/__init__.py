@@ -1,7 +1,9 @@
-"""The door: each command parses, calls one function of a room, and prints.
+"""The command line: each command parses its options, calls one function of a lower package, and
+prints what it returns.
 
 Results go to stdout; progress and messages go to stderr. Nothing heavy is imported at the top of
-these modules, so that `okbench --help` and `okbench list` answer at once.
+these modules, so that `okbench --help` and `okbench list` answer at once. `main` is the entry
+point.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ import click
 
 from okbench import __version__
 from okbench.base.errors import OkbenchError, StoreError
+from okbench.cli.add import add
 from okbench.cli.check import bless, check
+from okbench.cli.check_learner import check_learner
 from okbench.cli.claims import claims
 from okbench.cli.compare import compare, export, merge
 from okbench.cli.doctor import doctor
 from okbench.cli.fetch import fetch
-from okbench.cli.learner import check_learner
 from okbench.cli.listing import list_group
-from okbench.cli.own import add
 from okbench.cli.plot import plot
 from okbench.cli.replay import record, replay
 from okbench.cli.report import report
@@ -32,16 +34,19 @@ from okbench.cli.show import show
 from okbench.cli.site import site
 from okbench.cli.tune import tune
 
+__all__ = ["main"]
+
 EPILOG = """\b
-  okbench run demo                      a table on embedded data, no download
-  okbench run table5 --dry-run          what the table would take
-  okbench report table5 --format md     the table again, beside what the paper prints
-  okbench check-learner mine:MyLearner  does my learner keep the contract?
+Examples:
+  okbench run demo                      run a table on embedded data
+  okbench run table5 --dry-run          show what running the table would take
+  okbench report table5 --format md     print it beside the paper's numbers
+  okbench check-learner mine:MyLearner  test a learner of your own
 """
 
 
 class InOrder(click.Group):
-    """Commands listed in the order of a person's way through them."""
+    """Commands listed in the order in which a person needs them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -54,33 +59,33 @@ def okbench() -> None:
 
 
 for command, summary in {
-    list_group: "What can be run.",
-    show: "A dataset or a trial, in full.",
-    fetch: "Bring datasets here, verified.",
-    add: "Give rows of your own a name.",
-    tune: "Search the settings a paper does not give.",
-    run: "Run what is not done of a table, and print it.",
-    report: "Print a table from what was measured.",
-    plot: "Draw a figure from what was measured.",
-    compare: "Hold results, or learners, side by side.",
-    site: "Everything measured, as pages to read.",
-    claims: "Hold what a paper claims against outcomes.",
-    check: "Did a result get worse? Exit code 1 says yes.",
-    bless: "Make what was measured the baseline.",
-    merge: "Put results of several runs together.",
-    export: "Outcomes as CSV or Parquet.",
-    replay: "Run single recorded runs.",
-    record: "Write a trial down for another program.",
-    check_learner: "Does a learner keep the contract?",
-    doctor: "Is this machine fit to run?",
+    list_group: "List tables, datasets and learners.",
+    show: "Show a dataset, table, learner or trial.",
+    fetch: "Download datasets and verify them.",
+    add: "Add a dataset of your own.",
+    tune: "Search the settings that a paper does not give.",
+    run: "Run the trials of a table, and print it.",
+    report: "Print a table from stored outcomes.",
+    plot: "Draw a figure from stored outcomes.",
+    compare: "Compare results, or the learners of a table.",
+    site: "Write stored outcomes as web pages.",
+    claims: "Test the claims of a paper on outcomes.",
+    check: "Check that no result got worse.",
+    bless: "Make stored outcomes the baseline.",
+    merge: "Merge the results files of several runs.",
+    export: "Write outcomes as CSV or Parquet.",
+    replay: "Repeat recorded trials.",
+    record: "Record one trial for other programs.",
+    check_learner: "Test a learner against the contract.",
+    doctor: "Check this machine and the installation.",
 }.items():
     command.short_help = summary
     okbench.add_command(command)
 
 
 def main() -> NoReturn:
-    """Run a command; whatever a person can act on ends in one message and an exit code."""
-    sys.path.append(str(Path.cwd()))  # where a stranger's learner most often is
+    """Run a command; an error that the user can act on ends in one message and an exit code."""
+    sys.path.append(str(Path.cwd()))  # where a user's own learner is most often found
     try:
         code = okbench.main(prog_name="okbench", standalone_mode=False)
         sys.stdout.flush()
@@ -93,19 +98,18 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         code = 128 + signal.SIGINT
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does; nobody is left to be told.
-        _say_no_more()
+    except BrokenPipeError:  # the program that read our output ended, as `head` does
+        _discard_output()
         code = 128 + signal.SIGPIPE
     except OSError as error:
         if error.filename is not None:
             raise
-        _say_no_more()
+        _discard_output()
         click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
         code = StoreError.exit_code
     sys.exit(code)
 
 
-def _say_no_more() -> None:
-    """What is left to print goes nowhere, or the interpreter would try again as it ends."""
+def _discard_output() -> None:
+    """Discard what is not printed yet, or the interpreter tries to print it again as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,41 +4,65 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.cli import options
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
-from okbench.cli.report import RESULTS
 
 if TYPE_CHECKING:
     from okbench.reports.guard.check import Check
     from okbench.reports.guard.speed import Allowed
 
 FORMATS = ("text", "json", "junit", "md")
-PLACE = click.Path(path_type=Path)
-EPILOG = """\b
-  okbench check results                       every baseline against runs/
-  okbench check results/demo.jsonl again      one, against another folder
-  okbench check demo --format md              for a pull request
+CHECK_EPILOG = """\b
+Examples:
+  okbench check results                    every baseline, compared with runs/
+  okbench check results/demo.jsonl again   one, compared with another folder
+  okbench check demo --format md           for a pull request
   okbench check --speed ../base . --table demo --datasets hyperplane
+"""
+BLESS_EPILOG = """\b
+Examples:
+  okbench bless demo --reason "first measurement"
+  okbench bless table5 --datasets german --reason "FOGD is at version 2"
 """
 
 
-@click.command(epilog=EPILOG)
-@click.argument("baseline", type=PLACE, required=False)
-@click.argument("new", type=PLACE, required=False)
+@click.command(epilog=CHECK_EPILOG)
+@click.argument("baseline", type=options.PATH, required=False)
+@click.argument("new", type=options.PATH, required=False)
 @click.option("--speed", nargs=2, metavar="BASE HEAD", help="Time two checkouts, or two Pythons.")
-@click.option("--table", type=TABLE, show_default="demo", help="Timed by --speed.")
-@click.option("--datasets", type=DATASETS, help="Timed by --speed: these alone.")
-@click.option("--learners", type=LEARNERS, help="Timed by --speed: these alone.")
-@click.option("--rounds", type=int, show_default="21", help="Of --speed.")
-@click.option("--slower", multiple=True, help="Ratio of seconds allowed: 1.3, or FOGD=1.5.")
-@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of losses.")
+@click.option("--table", type=TABLE, help="With --speed: the table to time.  [default: demo]")
+@click.option("--datasets", type=DATASETS, help="With --speed: only these datasets.")
+@click.option("--learners", type=LEARNERS, help="With --speed: only these learners.")
+@click.option("--rounds", type=int, help="With --speed: number of repetitions.  [default: 21]")
+@click.option(
+    "--slower",
+    multiple=True,
+    help="Ratio of seconds that is allowed: 1.3 for all learners, or FOGD=1.5 for one.",
+)
+@click.option(
+    "--tolerance",
+    type=float,
+    default=1e-9,
+    show_default=True,
+    help="Relative difference of losses that is allowed.",
+)
 @click.option("--subset", is_flag=True, help="Compare only the trials that NEW has.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=PLACE, help="Write there, and the text to stdout.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Format of the findings.",
+)
+@click.option(
+    "-o", "--output", type=options.PATH, help="File for the findings; the text goes to stdout."
+)
 def check(
     baseline: Path | None,
     new: Path | None,
@@ -48,15 +72,13 @@ def check(
     subset: bool,
     form: str,
     output: Path | None,
-    table: str | None,
-    datasets: tuple[str, ...] | None,
-    learners: tuple[str, ...] | None,
-    rounds: int | None,
+    **timed: Any,
 ) -> None:
-    """Did a result get worse? Hold NEW (runs/ if not told) against BASELINE; exit 1 says yes.
+    """Compare the outcomes in NEW with those in BASELINE; exit with code 1 if one is worse.
 
-    Both are results files or folders of them. Mistakes must be equal trial by trial, losses within
-    the tolerance; seconds count only where both were timed alone on one machine.
+    Both are results files or folders of them; BASELINE may also be the name of a table, and NEW is
+    runs/ by default. Mistakes must be equal trial by trial, and losses within the tolerance.
+    Seconds are compared only where both were measured with --timing on the same machine.
     """
     from okbench.reports.guard.check_text import PAGES, summary
     from okbench.reports.guard.speed import Allowed
@@ -64,18 +86,17 @@ def check(
     from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)
-    timed = {"table": table, "datasets": datasets, "learners": learners, "rounds": rounds}
     if speed and (baseline or subset):
-        raise UsageError("--speed measures seconds itself: no baseline, no --subset goes with it")
+        raise UsageError("--speed measures seconds itself: give no baseline and no --subset")
     for name, value in timed.items():
         if value is not None and not speed:
-            raise UsageError(f"--{name} says what --speed times, and goes with it alone")
+            raise UsageError(f"--{name} chooses what --speed times, and needs --speed")
     if speed:
-        found = _check_speed(speed, table or "demo", datasets, learners, rounds, allowed)
+        found = _check_speed(speed, allowed, **timed)
     elif baseline:
         found = _check_results(baseline, new, tolerance, subset, allowed)
     else:
-        raise UsageError("name a baseline (okbench check results), or --speed BASE HEAD")
+        raise UsageError("name a baseline (okbench check results), or give --speed BASE HEAD")
     if output:
         write_whole(output, PAGES[form](found).encode("utf-8"))
     text = PAGES["text" if output else form](found)
@@ -109,11 +130,11 @@ def _check_results(
 
 def _check_speed(
     speed: tuple[str, str],
-    table: str,
+    allowed: Allowed,
+    table: str | None,
     datasets: tuple[str, ...] | None,
     learners: tuple[str, ...] | None,
     rounds: int | None,
-    allowed: Allowed,
 ) -> Check:
     from tqdm import tqdm
 
@@ -121,46 +142,43 @@ def _check_speed(
     from okbench.reports.guard.speed_job import ROUNDS, compare_speed
     from okbench.trials.plan.options import Options
 
-    options = Options(datasets=datasets, learners=learners)
+    cells = Options(datasets=datasets, learners=learners)
     with tqdm(disable=None, unit=" cells", dynamic_ncols=True) as bar:
 
         def watch(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        return compare_speed(*speed, find(table), options, rounds or ROUNDS, allowed, watch)
+        return compare_speed(*speed, find(table or "demo"), cells, rounds or ROUNDS, allowed, watch)
 
 
-@click.command()
+@click.command(epilog=BLESS_EPILOG)
 @click.argument("table", type=TABLE)
-@click.option("--reason", required=True, help="Why these results are as they should be.")
-@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
-@click.option("--learners", type=LEARNERS, help="These learners only.")
-@click.option("--trials", type=int, help="This many row orders, not the table's own number.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
-@click.option("--into", type=PLACE, default=Path("results"), show_default=True, help="Baselines.")
-@RESULTS
-def bless(
-    table: str,
-    reason: str,
-    datasets: tuple[str, ...] | None,
-    learners: tuple[str, ...] | None,
-    trials: int | None,
-    seed: int,
-    into: Path,
-    results: Path,
-) -> None:
-    """Make what was measured of TABLE the baseline that `okbench check` guards."""
+@click.option("--reason", required=True, help="Why these results are right; kept in the file.")
+@options.which_trials
+@click.option(
+    "--into",
+    type=options.PATH,
+    default=Path("results"),
+    show_default=True,
+    help="Folder of the baselines.",
+)
+@options.results
+def bless(table: str, reason: str, into: Path, results: Path, **which: Any) -> None:
+    """Make the stored outcomes of TABLE the baseline with which `okbench check` compares.
+
+    A baseline is a results file whose cells are complete, with the reason why its numbers are
+    accepted ("blessed").
+    """
     from okbench.papers.table_catalogue import find
     from okbench.reports.guard.bless import bless as write_baseline
     from okbench.trials.plan.options import Options
     from okbench.trials.store.files import Store
 
     found = find(table)
-    options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
     baseline = Store.of(into, found.name)
     before = len(baseline.read(curves=False).measured)
-    path = write_baseline(found, results, into, reason, options)
-    told = f"{len(baseline.read(curves=False).measured)} trials"
-    told += f", {before} before" if before else ""
-    click.echo(f"{path}: {told}  (okbench check {path})")
+    path = write_baseline(found, results, into, reason, Options(**which))
+    count = f"{len(baseline.read(curves=False).measured)} trials"
+    count += f", {before} before" if before else ""
+    click.echo(f"{path}: {count}  (okbench check {path})")

@@ -1,14 +1,17 @@
-"""Option values that know their names: completed by the shell, corrected when misspelled."""
+"""Types of option values: names that the shell completes, lists, and amounts with a unit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, get_args
 
 import click
 from click.shell_completion import CompletionItem
 
+from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.quantities import SIZES, TIMES, amount
+
+Kind = Literal["dataset", "table", "learner"]
 
 
 class Name(click.ParamType[Any]):
@@ -26,7 +29,7 @@ class Name(click.ParamType[Any]):
 
 
 class Names(Name):
-    """Several names, separated by commas; the room they are for refuses those it does not know."""
+    """Several names, separated by commas; the command refuses those that do not exist."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -35,7 +38,7 @@ class Names(Name):
             return value
         names = tuple(part.strip() for part in value.split(",") if part.strip())
         if not names:
-            self.fail("name one or more, separated by commas", param, ctx)
+            self.fail("write one or more names, separated by commas", param, ctx)
         return names
 
     def shell_complete(
@@ -46,7 +49,7 @@ class Names(Name):
         return [CompletionItem(f"{before}{comma}{item.value}") for item in items]
 
 
-def _endings() -> Iterable[str]:
+def _statuses() -> Iterable[str]:
     from okbench.trials.trial_types import Status
 
     return get_args(Status)
@@ -70,12 +73,41 @@ def _learners() -> Iterable[str]:
     return catalogue()
 
 
+_KNOWN: dict[Kind, Callable[[], Iterable[str]]] = {
+    "dataset": _datasets,
+    "table": _tables,
+    "learner": _learners,
+}
+
+
+def kind_of(name: str) -> Kind | None:
+    """What a name stands for; None if it is the name of nothing."""
+    from okbench.datasets.catalogue.dataset_catalogue import is_known
+
+    if is_known(name):
+        return "dataset"
+    asked, tables = name.casefold(), [known.casefold() for known in _tables()]
+    last_parts = [known.rpartition("/")[2] for known in tables]
+    if name.endswith((".yaml", ".yml")) or asked in [*tables, *last_parts]:
+        return "table"
+    return "learner" if ":" in name or asked in map(str.casefold, _learners()) else None
+
+
+def unknown_name(name: str, kinds: Sequence[Kind], more: str = "") -> UsageError:
+    """The error of a name that is none of these kinds, with the closest name that is."""
+    known = [name for kind in kinds for name in _KNOWN[kind]()]
+    words = [*kinds, *([more] if more else [])]
+    named = f"{', '.join(words[:-1])} or {words[-1]}"
+    return UsageError(f"'{name}' is no {named}.{did_you_mean(name, known)}  (okbench list)")
+
+
 TABLE = Name("table", _tables)
 SOURCES = Name("name", lambda: [*_datasets(), *_tables()])
+ANYTHING = Name("name", lambda: [*_datasets(), *_tables(), *_learners()])
 DATASETS = Names("names", _datasets)
 LEARNER = Name("learner", _learners)
 LEARNERS = Names("names", _learners)
-ENDINGS = Names("endings", _endings)
+STATUSES = Names("statuses", _statuses)
 WORDS = Names("names", lambda: ())
 
 
@@ -96,7 +128,7 @@ class Counts(click.ParamType[tuple[int, ...]]):
 
 
 class Quantity(click.ParamType[float]):
-    """A number with a unit, such as 2G or 30m."""
+    """A number with a unit, such as 2G or 30m. A number alone is refused: its unit is unclear."""
 
     def __init__(self, name: str, units: dict[str, int], example: str) -> None:
         self.name = name
@@ -111,6 +143,8 @@ class Quantity(click.ParamType[float]):
         found = amount(value, self._units)
         if found is None:
             self.fail(f"'{value}' is not a {self.name}; write {self._example}", param, ctx)
+        if value.strip()[-1].lower() not in self._units:
+            self.fail(f"'{value}' has no unit; write {self._example}", param, ctx)
         return found
 
 

@@ -1,4 +1,4 @@
-"""okbench claims: does what the papers say hold?"""
+"""okbench claims: test what the papers claim."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from pathlib import Path
 
 import click
 
-from okbench.cli.report import RESULTS
+from okbench.cli import options
 
 EPILOG = """\b
+Examples:
   okbench claims                   every claim of every paper
-  okbench claims lsokl --figures   those of one, with what each dataset says
-  okbench claims lsokl --printed   what the paper's own tables say to them
+  okbench claims lsokl --figures   the claims of one paper, dataset by dataset
+  okbench claims lsokl --printed   judged by the paper's own tables
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("paper", required=False)
-@click.option("--figures", is_flag=True, help="Show what every dataset says.")
-@click.option("--printed", is_flag=True, help="Hold the claims against what the paper prints.")
-@click.option("--trials", type=int, help="This many row orders, not the tables' own number.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-@RESULTS
+@click.option("--figures", is_flag=True, help="Show the numbers of every dataset.")
+@click.option(
+    "--printed", is_flag=True, help="Judge by the numbers that the paper prints, not by outcomes."
+)
+@options.trials_and_seed
+@options.text_or_json
+@options.results
 def claims(
     paper: str | None,
     figures: bool,
@@ -33,7 +35,7 @@ def claims(
     form: str,
     results: Path,
 ) -> None:
-    """Hold what PAPER claims, or every paper, against stored outcomes. Runs nothing."""
+    """Test the claims of PAPER, or of every paper, on stored outcomes. This runs nothing."""
     from okbench.reports.claims import claim_evidence
     from okbench.reports.claims.claims_file import claims_of, papers_with_claims
     from okbench.reports.claims.judge import settle_claim

@@ -8,25 +8,36 @@ from pathlib import Path
 import click
 
 from okbench.base.errors import UsageError
-from okbench.cli.report import RESULTS
+from okbench.cli import options
 
-PLACE = click.Path(path_type=Path)
-FORM = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-EPILOG = """\b
-  okbench compare runs/demo.jsonl again/demo.jsonl   two or more sets of outcomes, side by side
-  okbench compare table5                             the learners of a table against the best
+COMPARE_EPILOG = """\b
+Examples:
+  okbench compare runs/demo.jsonl again/demo.jsonl
+  okbench compare table5                  all learners with the best one
   okbench compare table5 --against OGD --picture ranks.svg
+"""
+MERGE_EPILOG = """\b
+Examples:
+  okbench merge runs other-machine/runs --into all
+"""
+EXPORT_EPILOG = """\b
+Examples:
+  okbench export runs -o outcomes.csv
+  okbench export runs/demo.jsonl --curves -o curves.parquet
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(epilog=COMPARE_EPILOG)
 @click.argument("what", nargs=-1, required=True)
-@click.option("--against", metavar="LEARNER", help="With a table: hold all against this one.")
-@click.option("--picture", type=PLACE, help="With a table: draw the average ranks there.")
-@click.option("--trials", type=int, help="With a table: this many row orders.")
-@click.option("--seed", type=int, default=0, show_default=True, help="With a table.")
-@RESULTS
-@FORM
+@click.option(
+    "--against", metavar="LEARNER", help="With a table: compare all learners with this one."
+)
+@click.option(
+    "--picture", type=options.PATH, help="With a table: file for a drawing of the average ranks."
+)
+@options.trials_and_seed
+@options.results
+@options.text_or_json
 def compare(
     what: tuple[str, ...],
     against: str | None,
@@ -38,7 +49,8 @@ def compare(
 ) -> None:
     """Compare WHAT: two or more results files or folders, or the learners of one table.
 
-    Trials on the same row order are paired. What cannot be decided is said to be so.
+    Trials on the same permutation are paired. If there are too few pairs, or the difference may be
+    chance, the answer is "cannot decide". --trials and --seed go with a table.
     """
     if len(what) == 1:
         _compare_learners(what[0], against, picture, trials, seed, results, form)
@@ -60,8 +72,8 @@ def _compare_learners(
     form: str,
 ) -> None:
     from okbench.papers.table_catalogue import find
-    from okbench.reports.compare.ranking import duels, ranking
-    from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
+    from okbench.reports.compare.ranking import comparisons, ranking
+    from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
     from okbench.reports.load import stored
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
@@ -70,12 +82,13 @@ def _compare_learners(
         table = find(name)
     except UsageError as error:
         if Path(name).is_dir() or name.endswith(".jsonl"):
-            told = f"{name}: one set of outcomes; name another to hold it against, or a table"
-            raise UsageError(told) from error
+            raise UsageError(
+                f"{name} is one set of outcomes; name another to compare it with, or a table"
+            ) from error
         raise
     report = stored(table, results, Options(trials=trials, seed=seed), None)
-    found, ranks = duels(report, against), ranking(report)
-    text = rivals_json(found, ranks) if form == "json" else rivals_text(found, ranks)
+    found, ranks = comparisons(report, against), ranking(report)
+    text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if picture:
         draw_ranking(ranks, picture)
@@ -96,24 +109,32 @@ def _compare_sets(places: list[Path], form: str) -> None:
     click.echo(written(text, sys.stdout.encoding), nl=False)
 
 
-@click.command()
-@click.argument("places", type=PLACE, nargs=-1, required=True)
-@click.option("--into", type=PLACE, required=True, help="Folder the merged files go to.")
+@click.command(epilog=MERGE_EPILOG)
+@click.argument("places", type=options.PATH, nargs=-1, required=True)
+@click.option("--into", type=options.PATH, required=True, help="Folder for the merged files.")
 def merge(places: tuple[Path, ...], into: Path) -> None:
-    """Put results files, or folders of them, together, table by table."""
-    from okbench.reports.guard.merge import merge as put_together
+    """Merge the results files at PLACES, files or folders of them, table by table."""
+    from okbench.reports.guard.merge import merge as merge_files
 
-    for merged in put_together(places, into):
+    for merged in merge_files(places, into):
         click.echo(f"{merged.path}: {merged.outcomes} outcomes from {merged.files} files")
 
 
-@click.command()
-@click.argument("places", type=PLACE, nargs=-1, required=True)
-@click.option("-o", "--output", type=PLACE, required=True, help="File to write.")
-@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), help="Else by its ending.")
-@click.option("--curves", is_flag=True, help="The points of the curves, not the trials.")
+@click.command(epilog=EXPORT_EPILOG)
+@click.argument("places", type=options.PATH, nargs=-1, required=True)
+@click.option("-o", "--output", type=options.PATH, required=True, help="File to write.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "parquet"]),
+    help="Format of the file.  [default: by its ending]",
+)
+@click.option("--curves", is_flag=True, help="One row per point of the curves, not per trial.")
 def export(places: tuple[Path, ...], output: Path, form: str | None, curves: bool) -> None:
-    """Write outcomes at PLACES (files or folders) as a flat table, one row a trial."""
+    """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
+
+    The columns are those of the DataFrame that okbench.load_results returns in Python.
+    """
     from okbench.reports.tables.export import export as write_table
 
     count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)

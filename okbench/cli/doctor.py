@@ -1,4 +1,4 @@
-"""okbench doctor: is this machine fit to run?"""
+"""okbench doctor: check the machine and the installation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ from okbench.base.errors import OkbenchError
 
 Finding = tuple[bool, str]
 GIGABYTE = 2**30
+EPILOG = """\b
+Examples:
+  okbench doctor
+"""
 
 
-@click.command()
+@click.command(epilog=EPILOG)
 def doctor() -> None:
-    """Look at this machine, the configs and the folders, and say what is wrong."""
-    findings = [_examined(name, check) for name, check in CHECKS.items()]
+    """Check this machine, the packages, the tables and the folders, and report every problem.
+
+    The exit code is 1 if something needs attention.
+    """
+    findings = [_checked(check) for check in CHECKS.values()]
     width = max(map(len, CHECKS))
     for name, (well, what) in zip(CHECKS, findings, strict=True):
         click.echo(f"{'ok' if well else 'BAD':<4} {name:<{width}}  {what}")
     bad = sum(not well for well, _ in findings)
     if bad:
-        raise OkbenchError(f"{bad} of {len(findings)} things need attention")
+        raise OkbenchError(f"{bad} of {len(findings)} checks need attention")
 
 
-def _examined(name: str, check: Callable[[], Finding]) -> Finding:
+def _checked(check: Callable[[], Finding]) -> Finding:
     try:
         return check()
     except Exception as error:
@@ -45,13 +52,13 @@ def _threads() -> Finding:
     from okbench.trials.run.environment import here
 
     threads = here()["blas"]["threads"]
-    return threads == 1, f"linear algebra runs on {threads} thread(s); trials want 1"
+    return threads == 1, f"linear algebra runs on {threads} thread(s); trials need 1"
 
 
 def _load() -> Finding:
     busy, cores = os.getloadavg()[0], os.cpu_count() or 1
-    told = f"{busy:.1f} busy of {cores} cores"
-    return busy < cores, told if busy < cores else f"{told}: seconds measured now mean little"
+    found = f"{busy:.1f} of {cores} cores are busy"
+    return busy < cores, found if busy < cores else f"{found}: seconds measured now mean little"
 
 
 def _compiler() -> Finding:
@@ -62,7 +69,7 @@ def _compiler() -> Finding:
 
     place = cache_folder(Path(learners.__path__[0]) / "compiled")
     kept = _writable(place)
-    advice = "" if kept else ": compiled loops are not kept; set NUMBA_CACHE_DIR to a folder"
+    advice = "" if kept else ", which cannot be written: set NUMBA_CACHE_DIR to a folder that can"
     return kept, f"numba {numba.__version__}, cache in {place}{advice}"
 
 
@@ -72,7 +79,7 @@ def _tables() -> Finding:
     cards = names()
     for card in cards:
         find(card.name)
-    return bool(cards), f"{len(cards)} tables read"
+    return bool(cards), f"{len(cards)} tables can be read"
 
 
 def _learners() -> Finding:
@@ -80,7 +87,7 @@ def _learners() -> Finding:
 
     for entry in catalogue().values():
         entry.load()
-    return bool(catalogue()), f"{len(catalogue())} learners load"
+    return bool(catalogue()), f"{len(catalogue())} learners can be loaded"
 
 
 def _data() -> Finding:
@@ -89,13 +96,17 @@ def _data() -> Finding:
     folder = data_folder()
     free = shutil.disk_usage(_existing(folder)).free
     well = _writable(folder)
-    return well, f"{folder}, {free / GIGABYTE:.0f} GB free" + ("" if well else ": not writable")
+    return well, f"{folder}, {free / GIGABYTE:.0f} GB free" + (
+        "" if well else ", which cannot be written"
+    )
 
 
 def _results() -> Finding:
     folder = Path("runs")
     well = _writable(folder)
-    return well, f"{folder.absolute()}" + ("" if well else ": not writable; use --results")
+    return well, f"{folder.absolute()}" + (
+        "" if well else ", which cannot be written: use --results"
+    )
 
 
 def _existing(folder: Path) -> Path:
@@ -105,7 +116,7 @@ def _existing(folder: Path) -> Path:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be made there, or in the nearest folder above that exists."""
+    """Whether files can be written there, or in the nearest folder above it that exists."""
     try:
         with tempfile.TemporaryFile(dir=_existing(folder.absolute())):
             return True

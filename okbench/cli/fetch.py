@@ -1,4 +1,4 @@
-"""okbench fetch: bring datasets here, verified."""
+"""okbench fetch: download datasets and verify them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from okbench.base.errors import ConfigError, FetchError, UsageError
-from okbench.cli.choices import SOURCES
+from okbench.base.errors import FetchError, UsageError
+from okbench.cli.choices import SOURCES, kind_of, unknown_name
 
 if TYPE_CHECKING:
     from okbench.datasets.fetch.fetching import FetchResult, Progress
 
 EPILOG = """\b
+Examples:
   okbench fetch cod-rna a9a
-  okbench fetch table5                        every dataset of a table
-  okbench fetch --all --mirror /media/bundle  from a folder, or another address
-  okbench fetch --all --to bundle             a bundle for a machine with no network
+  okbench fetch table5                  every dataset of a table
+  okbench fetch --all --to bundle       a copy for a machine without network
+  okbench fetch --all --mirror bundle   from that copy
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("names", nargs=-1, type=SOURCES)
-@click.option("--all", "everything", is_flag=True, help="Every dataset there is.")
-@click.option("--mirror", help="Folder or address to fetch from instead; also OKBENCH_MIRROR.")
-@click.option("--to", type=click.Path(path_type=Path), help="Make an offline bundle there, too.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--verify", is_flag=True, help="Hash again what is here; fetch nothing.")
+@click.option("--all", "everything", is_flag=True, help="Fetch every dataset.")
+@click.option(
+    "--mirror",
+    help="Folder or address to fetch from instead of the original ones.  [env: OKBENCH_MIRROR]",
+)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    help="Folder for a copy, which is a mirror for a machine without network.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Downloads at the same time.",
+)
+@click.option(
+    "--verify", is_flag=True, help="Compute the checksums of stored files again; fetch nothing."
+)
 def fetch(
     names: tuple[str, ...],
     everything: bool,
@@ -39,9 +56,10 @@ def fetch(
     jobs: int,
     verify: bool,
 ) -> None:
-    """Bring datasets here: NAMES of datasets or of tables.
+    """Download the datasets NAMES, or all datasets of a table named there.
 
-    A file gets its name only when its bytes are the right ones; what was cut off is resumed.
+    A file is stored under its name only if its checksum is right. An interrupted download is
+    resumed.
     """
     from okbench.datasets.fetch.fetching import fetch as bring
     from okbench.datasets.fetch.fetching import verify as hash_again
@@ -52,44 +70,37 @@ def fetch(
             results = hash_again(wanted, progress=watch)
         else:
             results = bring(wanted, mirror=mirror, to=to, jobs=jobs, progress=watch)
-    _tell(results, "nothing here to hash" if verify else "nothing to fetch: rows made here")
+    _print_results(results, "no stored file to verify" if verify else "no file to fetch")
     unwanted = ("failed",) if everything else ("failed", "missing", "by hand")
     lacking = [result.file for result in results if result.state in unwanted]
     if lacking:
-        raise FetchError(f"{len(lacking)} of {len(results)} files are lacking; their lines say why")
+        raise FetchError(
+            f"{len(lacking)} of {len(results)} files are missing; the lines above say why"
+        )
 
 
 def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     """The datasets meant by names of datasets and tables."""
     from okbench.datasets.catalogue import dataset_catalogue
-
-    if everything == bool(names):
-        raise UsageError("name datasets or tables, or say --all")
-    found = list(dataset_catalogue.names()) if everything else []
-    for name in names:
-        try:
-            found.append(dataset_catalogue.spec(name).name)
-        except ConfigError:
-            raise
-        except UsageError as no_dataset:
-            found += _datasets_of(name, no_dataset)
-    return list(dict.fromkeys(found))
-
-
-def _datasets_of(table: str, no_dataset: UsageError) -> list[str]:
     from okbench.papers.table_catalogue import find
 
-    try:
-        return [row.name for row in find(table).datasets]
-    except ConfigError:
-        raise
-    except UsageError as no_table:
-        raise UsageError(f"{no_dataset}\n{no_table}") from None
+    if everything == bool(names):
+        raise UsageError("name datasets or tables, or give --all")
+    found = list(dataset_catalogue.names()) if everything else []
+    for name in names:
+        match kind_of(name):
+            case "dataset":
+                found.append(dataset_catalogue.spec(name).name)
+            case "table":
+                found += [row.name for row in find(name).datasets]
+            case _:
+                raise unknown_name(name, ("dataset", "table"))
+    return list(dict.fromkeys(found))
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """A bar a file on stderr, with bytes and rate; silent when nobody is looking."""
+    """A progress bar per file on stderr; silent if stderr is not a terminal."""
     from tqdm import tqdm
 
     bars: dict[tuple[str, str], Any] = {}
@@ -114,8 +125,8 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
             bar.close()
 
 
-def _tell(results: Sequence[FetchResult], nothing: str) -> None:
-    """One line a file on stdout, then the counts."""
+def _print_results(results: Sequence[FetchResult], nothing: str) -> None:
+    """One line per file on stdout, then the counts."""
     from okbench.datasets.fetch.fetching import by_hand_steps
 
     width = max((len(result.file) for result in results), default=0)

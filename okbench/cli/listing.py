@@ -1,4 +1,4 @@
-"""okbench list: what can be run."""
+"""okbench list: the tables, datasets and learners that there are."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from okbench.cli import options
+
 if TYPE_CHECKING:
     from okbench.datasets.catalogue.specs import DatasetSpec
 
-JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+EPILOG = """\b
+Examples:
+  okbench list
+  okbench list datasets --format json
+"""
 
 
-@click.group("list", invoke_without_command=True)
+@click.group("list", invoke_without_command=True, epilog=EPILOG)
 @click.pass_context
 def list_group(ctx: click.Context) -> None:
-    """What can be run: tables, datasets, learners."""
+    """List tables, datasets and learners: one kind, or all three."""
     if ctx.invoked_subcommand is None:
         for title, command in (
             ("Tables and figures", list_tables),
@@ -29,10 +35,12 @@ def list_group(ctx: click.Context) -> None:
             click.echo()
 
 
-@list_group.command("tables")
-@JSON
+@list_group.command(
+    "tables", short_help="List the tables.", epilog="\b\nExample:\n  okbench list tables"
+)
+@options.text_or_json
 def list_tables(form: str) -> None:
-    """Tables and figures."""
+    """List the tables and figures that okbench can run."""
     from okbench.papers.table_catalogue import names
 
     _show(
@@ -41,25 +49,33 @@ def list_tables(form: str) -> None:
     )
 
 
-@list_group.command("datasets")
-@JSON
+@list_group.command(
+    "datasets", short_help="List the datasets.", epilog="\b\nExample:\n  okbench list datasets"
+)
+@options.text_or_json
 def list_datasets(form: str) -> None:
-    """Datasets, and which of them are here."""
+    """List the datasets: rows, columns, and how many of their files are stored here.
+
+    A dataset that okbench computes itself has no files; it is "embedded".
+    """
     from okbench.datasets.catalogue.dataset_catalogue import names, spec
 
     _show([_dataset_row(entry) for entry in map(spec, names())], form)
 
 
-@list_group.command("learners")
-@JSON
+@list_group.command(
+    "learners", short_help="List the learners.", epilog="\b\nExample:\n  okbench list learners"
+)
+@options.text_or_json
 def list_learners(form: str) -> None:
-    """Learners."""
+    """List the learners: names in tables and on the command line, and classes in Python."""
     from okbench.learners.registry import catalogue
 
     _show(
         [
             {
                 "name": entry.name,
+                "class": entry.target.rpartition(":")[2],
                 "paper": entry.paper,
                 "tasks": ", ".join(entry.tasks),
                 "summary": entry.summary,
@@ -71,12 +87,18 @@ def list_learners(form: str) -> None:
 
 
 def _dataset_row(entry: DatasetSpec) -> dict[str, Any]:
-    """A dataset, and what is held of it: how many of its files, how much, checked when."""
+    """A dataset, and which of its files are stored here, how large, and verified when."""
     from okbench.datasets.cache import status
+    from okbench.datasets.catalogue.dataset_catalogue import variant
 
-    row: dict[str, Any] = {"name": entry.name, "task": entry.task, "columns": entry.features}
+    row: dict[str, Any] = {
+        "name": entry.name,
+        "task": entry.task,
+        "rows": variant(entry).rows,
+        "columns": entry.features,
+    }
     if entry.embedded:
-        return {**row, "here": "made here", "size": "", "verified": ""}
+        return {**row, "here": "embedded", "size": "", "verified": ""}
     held = status(entry)
     here = "all" if held.complete else f"{held.files} of {held.of}" if held.files else "no"
     size = f"{held.bytes / 1e6:.2f} MB" if held.bytes else ""
@@ -87,8 +109,18 @@ def _show(rows: Sequence[dict[str, Any]], form: str) -> None:
     if form == "json":
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    lines = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    right = [isinstance(value, int) for value in rows[0].values()]
     for number, line in enumerate(lines):
-        told = "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True))
-        click.secho(f"  {told.rstrip()}", dim=number == 0)
+        cells = (
+            word.rjust(width) if numeric else word.ljust(width)
+            for word, width, numeric in zip(line, widths, right, strict=True)
+        )
+        click.secho(f"  {'  '.join(cells).rstrip()}", dim=number == 0)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else str(value)

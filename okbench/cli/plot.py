@@ -1,45 +1,38 @@
-"""okbench plot: a figure drawn from what was measured."""
+"""okbench plot: a figure drawn from stored outcomes."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from okbench.base.errors import UsageError
-from okbench.cli.choices import DATASETS, LEARNERS, TABLE
-from okbench.cli.report import RESULTS, SETTINGS
+from okbench.cli import options
+from okbench.cli.choices import TABLE
 
 EPILOG = """\b
+Examples:
   okbench plot lsokl/figure4
-  okbench plot figure1 --results results --to figures --datasets dna,usps
+  okbench plot rrf/figure1 --results results --to figures
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("figure", type=TABLE)
-@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
-@click.option("--learners", type=LEARNERS, help="These learners only.")
-@click.option("--trials", type=int, help="This many row orders, not the figure's own number.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
-@RESULTS
+@options.which_trials
+@options.results
 @click.option(
     "--to",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder the drawing goes to; that of the results if not told.",
+    type=options.FOLDER,
+    help="Folder for the drawing.  [default: the folder of the outcomes]",
 )
-@SETTINGS
-def plot(
-    figure: str,
-    datasets: tuple[str, ...] | None,
-    learners: tuple[str, ...] | None,
-    trials: int | None,
-    seed: int,
-    results: Path,
-    to: Path | None,
-    settings: Path | None,
-) -> None:
-    """Draw FIGURE from what was measured: SVG, PNG, and the plotted data as CSV. Runs nothing."""
+@options.settings
+def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **which: Any) -> None:
+    """Draw FIGURE from stored outcomes, as SVG and PNG, with the plotted data as CSV.
+
+    This runs nothing.
+    """
     from okbench.papers.table_catalogue import find
     from okbench.reports.figures.draw import images
     from okbench.reports.figures.figure_data import stored_picture
@@ -50,11 +43,10 @@ def plot(
     found = find(figure, tuned=settings)
     if found.figure is None:
         raise UsageError(f"{found.name} is a table, not a figure  (okbench report {found.name})")
-    options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
-    picture = stored_picture(found, results, options)
+    picture = stored_picture(found, results, Options(**which))
     if not picture.panels:
         raise UsageError(
-            f"nothing of {found.name} is measured in {results}  (okbench run {found.name})"
+            f"there are no outcomes of {found.name} in {results}  (okbench run {found.name})"
         )
     files = {**images(picture), "csv": csv_of(picture).encode("utf-8")}
     for ending, content in files.items():
@@ -63,7 +55,7 @@ def plot(
         click.echo(path)
     if picture.absent:
         click.echo(
-            f"left out, not measured here: {', '.join(picture.absent)}"
+            f"left out, because there are no outcomes: {', '.join(picture.absent)}"
             f"  (okbench run {found.name} --datasets {','.join(picture.absent)})",
             err=True,
         )

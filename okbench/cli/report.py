@@ -1,100 +1,78 @@
-"""okbench report: a table again, from what was measured."""
+"""okbench report: a table, printed from stored outcomes."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from okbench.base.errors import UsageError
-from okbench.cli.choices import DATASETS, LEARNERS, TABLE
+from okbench.cli import options
+from okbench.cli.choices import TABLE
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Table
     from okbench.trials.plan.options import Options
 
-FORMATS = ("terminal", "md", "csv", "json", "latex")
-RESULTS = click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder of measured outcomes.",
-)
-FORMAT = click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="terminal",
-    show_default=True,
-    help="How the table is printed.",
-)
-SETTINGS = click.option(
-    "--settings",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Settings chosen by okbench tune, instead of those beside the table.",
-)
+EPILOG = """\b
+Examples:
+  okbench report demo
+  okbench report table5 --results results --datasets german,a9a --format latex
+  okbench report table5 --explain FOGD german
+"""
 
 
-@click.command()
+@click.command(epilog=EPILOG)
 @click.argument("table", type=TABLE)
-@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
-@click.option("--learners", type=LEARNERS, help="These learners only.")
-@click.option("--trials", type=int, help="This many row orders, not the table's own number.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Outcomes of this seed.")
+@options.which_trials
 @click.option(
     "--explain",
     nargs=2,
     metavar="LEARNER DATASET",
-    help="The trials behind one cell, and the command that repeats each.",
+    help="Show the trials behind one cell, and the command that repeats each.",
 )
-@click.option("--curve", is_flag=True, help="Draw the curves with letters, for a terminal.")
-@SETTINGS
-@RESULTS
-@FORMAT
+@click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
+@options.settings
+@options.results
+@options.table_format
 def report(
     table: str,
-    datasets: tuple[str, ...] | None,
-    learners: tuple[str, ...] | None,
-    trials: int | None,
-    seed: int,
     explain: tuple[str, str] | None,
     curve: bool,
     settings: Path | None,
     results: Path,
     form: str,
+    **which: Any,
 ) -> None:
-    """Print TABLE from what was measured, beside what the paper prints. Runs nothing."""
+    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing."""
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
     from okbench.trials.store.files import Store
 
     if (explain and curve) or ((explain or curve) and form != "terminal"):
-        raise UsageError("--explain and --curve are text, each alone: no --format goes with them")
+        raise UsageError("--explain, --curve and --format exclude each other")
     found = find(table, tuned=settings)
     path = Store.of(results, found.trials_of).path
     if not path.exists():
-        raise UsageError(f"nothing is measured yet: no {path}  (okbench run {table})")
-    options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
+        raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")
+    asked = Options(**which)
     if explain:
         from okbench.reports.tables.explain import explain as explained
         from okbench.reports.tables.render import written
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
-        text = explained(found, *explain, results, options, named)
+        text = explained(found, *explain, results, asked, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)
-        return
-    if curve:
-        import shutil
-
+    elif curve:
         from okbench.reports.figures.curve_text import stored_curves
 
         width = shutil.get_terminal_size().columns
-        click.echo(stored_curves(found, results, options, width, sys.stdout.encoding), nl=False)
-        return
-    print_table(found, options, results, form)
+        click.echo(stored_curves(found, results, asked, width, sys.stdout.encoding), nl=False)
+    else:
+        print_table(found, asked, results, form)
 
 
 def print_table(table: Table, options: Options, results: Path, form: str) -> None:

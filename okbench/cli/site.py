@@ -1,4 +1,4 @@
-"""okbench site: results as pages."""
+"""okbench site: stored outcomes as web pages."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ from pathlib import Path
 
 import click
 
+from okbench.cli import options
 from okbench.cli.choices import TABLE
-from okbench.cli.report import RESULTS
 
 EPILOG = """\b
-  okbench site                              everything in runs/, to site/index.html
+Examples:
+  okbench site                              all of runs/, to site/index.html
   okbench site --results results --to public
-  okbench site table5 mine.yaml             these tables only
+  okbench site table5 mine.yaml             only these tables
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("tables", type=TABLE, nargs=-1)
-@RESULTS
+@options.results
 @click.option(
     "--to",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     default=Path("site"),
     show_default=True,
-    help="Folder to write.",
+    help="Folder for the pages.",
 )
 def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
-    """Write what was measured as pages that need no network. Runs nothing."""
+    """Write the stored outcomes of TABLES, or of all tables, as web pages.
+
+    The pages need no network and no server. This runs nothing.
+    """
     from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from okbench.base.errors import DataError, OkbenchError, UsageError
-from okbench.cli.choices import DATASETS, ENDINGS, LEARNERS, TABLE, TIME
-from okbench.cli.report import RESULTS
+from okbench.cli import options
+from okbench.cli.choices import TABLE
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Search
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from okbench.trials.search.tuning import Choice, Try, Tuning
 
 EPILOG = """\b
+Examples:
   okbench tune table5 --datasets a9a,w7a
   okbench tune table5 --datasets german --learners FOGD --trials 5
   okbench run table5 --settings runs/lsokl/table5.tuned.yaml
@@ -28,20 +28,21 @@ EPILOG = """\b
 
 @click.command(epilog=EPILOG)
 @click.argument("table", type=TABLE)
-@click.option("--datasets", type=DATASETS, help="These datasets only, separated by commas.")
-@click.option("--learners", type=LEARNERS, help="These learners only.")
-@click.option("--subset", type=float, help="Share of the rows to search on, not the table's own.")
-@click.option("--trials", type=int, help="Row orders a value, not the table's own number.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Root of all chance.")
-@click.option("-j", "--jobs", type=int, help="Trials at a time; every core if not told.")
-@click.option("--time-limit", type=TIME, help="Ends a trial, as 90s or 2h inside the learner.")
-@click.option("--retry", type=ENDINGS, help="Run these endings again: failed, timeout, …")
+@options.datasets_and_learners
+@click.option(
+    "--subset", type=float, help="Share of the rows to search on, instead of the table's own."
+)
+@click.option(
+    "--trials", type=int, help="Number of permutations per value, instead of the table's own."
+)
+@options.seed
+@options.how_to_run
 @click.option(
     "--to",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File the choices go to; TABLE.tuned.yaml in the results if not told.",
+    type=options.FILE,
+    help="File for the chosen settings.  [default: TABLE.tuned.yaml beside the outcomes]",
 )
-@RESULTS
+@options.results
 def tune(
     table: str,
     subset: float | None,
@@ -50,10 +51,11 @@ def tune(
     results: Path,
     **asked: Any,
 ) -> None:
-    """Try what TABLE's paper searched, every value or combination, and write down the best.
+    """Search the settings of TABLE as its paper did, and write the best to a file.
 
-    Only what neither the paper nor its authors' files give is searched for, unless both a dataset
-    and a learner are named. Everything tried is stored; a search that is cut short goes on.
+    Settings that the paper or its authors' files give are searched only if both a dataset and a
+    learner are named. Every trial is stored, so that an interrupted search continues where it
+    stopped.
     """
     from okbench import datasets
     from okbench.cli.run import progress
@@ -65,25 +67,27 @@ def tune(
 
     found = find(table)
     if found.search is None:
-        raise UsageError(f"{found.name} does not say how to tune; give it a 'tune:' block")
+        raise UsageError(
+            f"{found.name} has no search for settings; add a 'tune:' block to its file"
+        )
     search = _search(found.search, subset, trials)
     found = replace(found, search=search)
     store = Store.of(results, f"{found.name}.tune")
-    options = _options(**asked)
+    chosen = _options(**asked)
     with progress() as watch:
-        tuning = search_through(found, datasets.load, datasets.missing, store, options, watch)
+        tuning = search_through(found, datasets.load, datasets.missing, store, chosen, watch)
     path = to or results / f"{found.name}.tuned.yaml"
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
-        click.echo(_told(choice))
+        click.echo(_line_of(choice))
     command = shlex.join(["okbench", "run", table, "--settings", str(path)])
     click.echo(f"{path}  ({command})")
-    _tell_endings(table, tuning)
+    _report_endings(table, tuning)
 
 
-def _tell_endings(table: str, tuning: Tuning) -> None:
-    """What a person should know besides the choices, on stderr; the exit code says it too."""
-    # that a large step diverges is no news
+def _report_endings(table: str, tuning: Tuning) -> None:
+    """What the user should know besides the choices, on stderr; the exit code follows from it."""
+    # a large step that diverges is no failure
     wrong = [outcome for outcome in tuning.tally.failures if outcome.status == "failed"]
     for outcome in wrong[:5]:
         click.echo(f"{outcome.status}: {outcome.reason}", err=True)
@@ -97,33 +101,27 @@ def _tell_endings(table: str, tuning: Tuning) -> None:
         )
 
 
-def _options(
-    jobs: int | None, time_limit: float | None, retry: Sequence[str] | None, **rest: Any
-) -> Options:
-    import os
-
+def _options(jobs: int | None, retry: Any, **rest: Any) -> Options:
     from okbench.trials.plan.options import Options
 
-    jobs = (os.cpu_count() or 1) if jobs is None else jobs
-    endings: Any = frozenset(retry or ())
-    return Options(jobs=jobs, time_limit=time_limit, retry=endings, **rest)
+    return Options(jobs=options.every_core(jobs), retry=frozenset(retry or ()), **rest)
 
 
 def _search(search: Search, subset: float | None, trials: int | None) -> Search:
-    """The table's search with what was asked for in its place."""
+    """The table's search, changed by the options."""
     if subset is not None and not 0 < subset <= 1:
         raise UsageError(f"subset: a share above 0 and at most 1, not {subset:g}")
     if trials is not None and trials < 1:
         raise UsageError(f"trials: at least 1, not {trials}")
-    everywhere: dict[str, float] | None = None if subset is None else {}  # no dataset apart
+    everywhere: dict[str, float] | None = None if subset is None else {}  # for every dataset
     asked: dict[str, Any] = {"subset": subset, "subsets": everywhere, "runs": trials}
-    told = {name: value for name, value in asked.items() if value is not None}
-    reasons = {name: why for name, why in search.reasons.items() if name not in told}
-    return replace(search, reasons=reasons, **told)
+    given = {name: value for name, value in asked.items() if value is not None}
+    reasons = {name: why for name, why in search.reasons.items() if name not in given}
+    return replace(search, reasons=reasons, **given)
 
 
-def _told(choice: Choice) -> str:
-    """One line: what was chosen, and what it came to beside what else was tried."""
+def _line_of(choice: Choice) -> str:
+    """One line: the chosen values, and the cost of each value that was tried."""
     from okbench.trials.search.tuning import spoken
 
     edge = f" (edge of the range: {', '.join(choice.at_edge)})" if choice.at_edge else ""

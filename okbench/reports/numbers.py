@@ -1,4 +1,4 @@
-"""Numbers as they stand on paper: rounded here and nowhere else."""
+"""Numbers as text: they are rounded here and nowhere else."""
 
 from __future__ import annotations
 

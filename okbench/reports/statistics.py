@@ -1,22 +1,27 @@
-"""Is the difference real? Tests for trials that share their row orders.
+"""Tests of whether a difference is real, for trials that share their permutations.
 
-Trials of two learners on one row order are a pair; what counts is the difference within the pair.
-None stands for "cannot decide": too few pairs for the question.
+Two trials of two learners on one permutation are a pair; what counts is the difference within the
+pair. None stands for "cannot decide": there are too few pairs for the question. SciPy computes what
+it has, and is imported only when a test is asked for.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 
-FEWEST_PAIRS = 6  # below, no Wilcoxon test can reach 5 %
+FEWEST_PAIRS = 6  # with fewer pairs, Wilcoxon's test cannot reach 5 %
+MOST_COUNTED = 50  # beyond so many pairs, the normal approximation is good enough
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Differences of pairs: their mean, its interval, and two tests of there being none."""
+    """Differences of pairs: their mean, its confidence interval, and the p values of two tests of
+    the hypothesis that there is no difference.
+    """
 
     n: int
     mean: float
@@ -27,48 +32,52 @@ class Paired:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
 def paired(
     first: Mapping[int, float], second: Mapping[int, float], level: float = 0.95
 ) -> Paired | None:
-    """The differences first − second on the row orders that both have."""
+    """The differences first − second on the permutations that both have."""
     shared = sorted(first.keys() & second.keys())
     return paired_differences([first[r] - second[r] for r in shared], level)
 
 
 def paired_differences(differences: Sequence[float], level: float = 0.95) -> Paired | None:
-    """The mean of differences with its t interval, the paired t test and Wilcoxon's."""
+    """The mean of differences with its t interval, the paired t test and Wilcoxon's test."""
     n = len(differences)
     if n < FEWEST_PAIRS or not all(map(math.isfinite, differences)):
         return None
-    from scipy.special import stdtr, stdtrit
+    mean, wilcoxon = fmean(differences), signed_rank(differences)
+    if len(set(differences)) == 1:  # without a deviation SciPy's t is not a number
+        return Paired(n, mean, mean, mean, 0.0 if mean else 1.0, wilcoxon)
+    from scipy.stats import ttest_1samp
 
-    mean, error = fmean(differences), stdev(differences) / math.sqrt(n)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    score = abs(mean) / error if error else math.inf * abs(mean) if mean else 0.0
-    t_test = 2 * float(stdtr(n - 1, -score))
-    return Paired(n, mean, mean - half, mean + half, t_test, signed_rank(differences))
+    with warnings.catch_warnings():  # nearly equal differences: the p value is 0 in any case
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = ttest_1samp(differences, 0.0)
+    low, high = found.confidence_interval(level)
+    return Paired(n, mean, float(low), float(high), float(found.pvalue), wilcoxon)
 
 
 def signed_rank(differences: Sequence[float]) -> float:
     """Wilcoxon's signed-rank test, two-sided; pairs without a difference are left out.
 
-    Exact also with ties: the sum of ranks over all ways to set the signs. Beyond fifty pairs the
-    normal approximation, corrected for ties.
+    Computed here because mistake counts have many ties, and SciPy has no exact distribution with
+    ties. The distribution is that of the sum of ranks over all ways to set the signs. Beyond fifty
+    pairs SciPy's normal approximation, corrected for ties, takes its place.
     """
+    from scipy.stats import rankdata, wilcoxon
+
     moved = [difference for difference in differences if difference]
     if not moved:
         return 1.0
-    ranks = midranks([abs(difference) for difference in moved])
-    doubled = [round(2 * rank) for rank in ranks]  # mid-ranks are halves
+    if len(moved) > MOST_COUNTED:
+        return float(wilcoxon(moved, method="approx").pvalue)
+    doubled = [round(2 * rank) for rank in rankdata([abs(d) for d in moved])]  # ties have halves
     above = sum(d for d, difference in zip(doubled, moved, strict=True) if difference > 0)
     least = min(above, sum(doubled) - above)
-    if len(moved) > 50:
-        spread = math.sqrt(sum(d * d for d in doubled)) / 2
-        return min(1.0, math.erfc((sum(doubled) / 2 - least) / spread / math.sqrt(2)))
     ways = [1] + [0] * sum(doubled)
     for d in doubled:
         for total in range(len(ways) - 1, d - 1, -1):
@@ -80,22 +89,18 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
     """The Mann–Whitney test of two samples, two-sided: its normal approximation, corrected for ties
     and continuity. An outlier counts as one rank and no more.
     """
-    n, m = len(first), len(second)
-    ranks = midranks([*first, *second])
-    size = n + m
-    spread = math.sqrt(n * m / (12 * size * (size - 1)) * _untied(ranks))
-    distance = abs(sum(ranks[:n]) - n * (size + 1) / 2) - 0.5
-    return math.erfc(max(0.0, distance) / spread / math.sqrt(2)) if spread else 1.0
+    from scipy.stats import mannwhitneyu
 
-
-def _untied(ranks: Sequence[float]) -> float:
-    """size³ − size, less the same of every group of equal ranks."""
-    counts = (ranks.count(rank) for rank in set(ranks))
-    return float(len(ranks) ** 3 - len(ranks) - sum(count**3 - count for count in counts))
+    if len({*first, *second}) == 1:
+        return 1.0
+    return float(mannwhitneyu(first, second, method="asymptotic").pvalue)
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p values corrected for there being several of them (Holm 1979), in the order given."""
+    """p values corrected for there being several of them (Holm 1979), in the order given.
+
+    SciPy corrects for the false discovery rate only.
+    """
     order = sorted(range(len(values)), key=values.__getitem__)
     corrected, highest = [0.0] * len(values), 0.0
     for place, index in enumerate(order):
@@ -104,41 +109,26 @@ def holm(values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def midranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1, the smallest first; equal values share the mean of their ranks."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0.0] * len(values)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and values[order[end]] == values[order[start]]:
-            end += 1
-        for index in order[start:end]:
-            ranks[index] = (start + 1 + end) / 2
-        start = end
+def average_ranks(scores: Sequence[Sequence[float]]) -> list[float]:
+    """The mean rank of each column over the rows (one row per dataset, the smallest score first).
+
+    Equal scores share the mean of their ranks.
+    """
+    from scipy.stats import rankdata
+
+    ranks: list[float] = rankdata(scores, axis=1).mean(axis=0).tolist()
     return ranks
 
 
-def average_ranks(scores: Sequence[Sequence[float]]) -> list[float]:
-    """The mean rank of each column over the rows (one row a dataset, the smallest score first)."""
-    return [fmean(column) for column in zip(*map(midranks, scores), strict=True)]
-
-
 def friedman(scores: Sequence[Sequence[float]]) -> float | None:
-    """The chance of such average ranks if all columns were alike (Friedman 1937, with ties)."""
-    n, k = len(scores), len(scores[0]) if scores else 0
-    if n < 2 or k < 3:
+    """The p value of the average ranks, if all columns were alike (Friedman 1937, with ties)."""
+    if len(scores) < 2 or len(scores[0]) < 3:
         return None
-    from scipy.special import chdtrc
+    if all(len(set(row)) == 1 for row in scores):
+        return 1.0  # SciPy divides by zero where every row is one tie
+    from scipy.stats import friedmanchisquare
 
-    ranks = [midranks(row) for row in scores]
-    squares = sum(rank**2 for row in ranks for rank in row)
-    expected = n * k * (k + 1) ** 2 / 4
-    if squares == expected:
-        return 1.0  # every row is one tie
-    columns = sum(sum(column) ** 2 for column in zip(*ranks, strict=True))
-    statistic = (k - 1) * (columns - n * expected) / (squares - expected)
-    return float(chdtrc(k - 1, statistic))
+    return float(friedmanchisquare(*zip(*scores, strict=True)).pvalue)
 
 
 def critical_difference(learners: int, datasets: int, level: float = 0.95) -> float | None:
@@ -152,15 +142,9 @@ def critical_difference(learners: int, datasets: int, level: float = 0.95) -> fl
 
 
 def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """How far two rankings agree: τ-b, 1 the same order, −1 the reverse."""
-    pairs = [(a, b) for a in range(len(first)) for b in range(a)]
-    signs = [(_sign(first[a] - first[b]), _sign(second[a] - second[b])) for a, b in pairs]
-    moved_first = sum(x != 0 for x, _ in signs)
-    moved_second = sum(y != 0 for _, y in signs)
-    if len(first) < 3 or not moved_first or not moved_second:
+    """How far two rankings agree: τ-b, 1 for the same order, −1 for the reverse."""
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return None
-    return sum(x * y for x, y in signs) / math.sqrt(moved_first * moved_second)
+    from scipy.stats import kendalltau
 
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
+    return float(kendalltau(first, second).statistic)

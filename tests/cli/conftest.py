@@ -13,13 +13,13 @@ from okbench.cli import main
 
 
 @dataclass(frozen=True)
-class Said:
+class Printed:
     code: int
     out: str
     err: str
 
 
-Okbench = Callable[..., Said]
+Okbench = Callable[..., Printed]
 
 
 @pytest.fixture
@@ -31,12 +31,12 @@ def okbench(
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("sys.path", [*sys.path])
 
-    def run(*arguments: str) -> Said:
+    def run(*arguments: str) -> Printed:
         monkeypatch.setattr("sys.argv", ["okbench", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
-        return Said(int(ended.value.code or 0), printed.out, printed.err)
+        return Printed(int(ended.value.code or 0), printed.out, printed.err)
 
     return run
 

@@ -12,7 +12,7 @@ from tests.cli.conftest import Okbench
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("run", "tabel5"), 2, "Did you mean 'table5'"),
         (("run", "demo", "--datasets", "spiral"), 2, "Did you mean 'spirals'"),
@@ -22,6 +22,8 @@ from tests.cli.conftest import Okbench
         (("run", "demo", "--seed", "-1"), 2, "seed: 0 or more"),
         (("run", "demo", "--jobs", "two"), 2, "'two' is not a valid integer"),
         (("run", "demo", "--time-limit", "soon"), 2, "write 90s, 30m or 2h"),
+        (("run", "demo", "--time-limit", "5"), 2, "'5' has no unit; write 90s, 30m or 2h"),
+        (("run", "demo", "--memory", "512"), 2, "'512' has no unit; write 512M or 2G"),
         (("run", "demo", "--memory", "-2G"), 2, "write 512M or 2G"),
         (("run", "demo", "--retry", "fialed"), 2, "Did you mean 'failed'"),
         (("run", "demo", "--backend", "threds"), 2, "threds"),
@@ -30,14 +32,17 @@ from tests.cli.conftest import Okbench
         (("rnu", "demo"), 2, "run"),
         (("check-learner", "FOGDD"), 2, "Did you mean 'FOGD'"),
         (("check-learner", "nowhere:Nothing"), 2, "nowhere"),
+        (("show", "tabel5"), 2, "Did you mean 'table5'"),
+        (("show", "table1"), 2, "could be lsokl/table1 or rrf/table1"),
+        (("show", "table5", "--variant", "rrf"), 2, "--variant goes with a dataset"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(
-    okbench: Okbench, arguments: tuple[str, ...], code: int, told: str
+    okbench: Okbench, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     said = okbench(*arguments)
     assert said.code == code
-    assert told in said.err
+    assert message in said.err
     assert said.err.count("Error") == 1
     assert "Traceback" not in said.err
     assert said.out == ""
@@ -59,7 +64,7 @@ def test_a_file_where_the_results_folder_should_be(okbench: Okbench, tiny: str) 
     assert "--results" in said.err
 
 
-def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
+def test_a_setting_of_the_wrong_type_is_reported_with_file_and_line(
     okbench: Okbench, tmp_path: Path, tiny: str
 ) -> None:
     path = tmp_path / tiny
@@ -72,7 +77,7 @@ def test_a_setting_of_the_wrong_type_is_told_with_file_and_line(
     assert "step" in said.err
 
 
-def test_output_that_does_not_fit_is_told() -> None:
+def test_output_that_cannot_be_written_is_an_error() -> None:
     command = [sys.executable, "-c", "from okbench.cli import main; main()", "list"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -17,10 +17,17 @@ def test_nothing_named_is_refused(okbench: Okbench) -> None:
 def test_a_misspelled_name_is_corrected(okbench: Okbench) -> None:
     said = okbench("fetch", "cod-rnaa")
     assert said.code == 2
-    assert "Did you mean 'cod-rna'" in said.err
+    assert said.err == (
+        "Error: 'cod-rnaa' is no dataset or table. Did you mean 'cod-rna'?  (okbench list)\n"
+    )
 
 
-def test_wrong_bytes_are_told_with_both_hashes(okbench: Okbench, tmp_path: Path) -> None:
+def test_a_short_name_of_two_tables_is_refused(okbench: Okbench) -> None:
+    said = okbench("fetch", "table1")
+    assert (said.code, "could be lsokl/table1 or rrf/table1" in said.err) == (2, True)
+
+
+def test_wrong_bytes_are_reported_with_both_hashes(okbench: Okbench, tmp_path: Path) -> None:
     mirror = tmp_path / "mirror" / "cadata"
     mirror.mkdir(parents=True)
     (mirror / "cadata").write_text("1 1:2\n", encoding="utf-8")
@@ -38,18 +45,21 @@ def test_a_set_behind_a_login_tells_the_steps(okbench: Okbench) -> None:
     assert "registration" in said.err
 
 
-def test_a_table_that_cannot_be_read_or_told_apart_is_told(okbench: Okbench) -> None:
+def test_a_table_that_cannot_be_read_or_found_is_reported(okbench: Okbench) -> None:
     Path("broken.yaml").write_text("title: [\n", encoding="utf-8")
     said = okbench("fetch", "broken.yaml")
     assert (said.code, "broken.yaml:" in said.err) == (2, True)
     said = okbench("fetch", "tabel5")
-    assert (said.code, "no table 'tabel5'. Did you mean" in said.err) == (2, True)
+    assert (said.code, "'tabel5' is no dataset or table. Did you mean 'table5'" in said.err) == (
+        2,
+        True,
+    )
 
 
 def test_rows_made_here_need_no_fetching(okbench: Okbench) -> None:
     said = okbench("fetch", "digits")
-    assert (said.code, said.out) == (0, "nothing to fetch: rows made here\n")
-    assert okbench("fetch", "--verify", "cod-rna").out == "nothing here to hash\n"
+    assert (said.code, said.out) == (0, "no file to fetch\n")
+    assert okbench("fetch", "--verify", "cod-rna").out == "no stored file to verify\n"
 
 
 @pytest.mark.shared("fetching a table's datasets and running one of them")

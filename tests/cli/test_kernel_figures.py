@@ -53,8 +53,8 @@ def test_an_outcome_is_shown_with_its_tolerance(okbench: Okbench, small: str) ->
     with Path("flat.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {(row["learner"], row["tolerance"]) for row in rows} == {("RRF", "0.1"), ("FOGD", "0.4")}
-    told = okbench("show", rows[0]["id"]).out
-    assert f"approximation:{rows[0]['tolerance']}/1 | {rows[0]['learner']}/" in told
+    shown = okbench("show", rows[0]["id"]).out
+    assert f"approximation:{rows[0]['tolerance']}/1 | {rows[0]['learner']}/" in shown
 
 
 def test_kernels_can_be_a_table_too(okbench: Okbench, small: str) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import click
 import pytest
 
+from okbench.cli import okbench as group
 from okbench.learners.registry import catalogue
 from tests.cli.conftest import Okbench
 
@@ -43,7 +46,34 @@ def test_list_names_tables_datasets_and_learners(okbench: Okbench) -> None:
         assert name in said.out
 
 
-def test_version_is_told(okbench: Okbench) -> None:
+def test_list_gives_rows_and_the_class_of_a_learner(okbench: Okbench) -> None:
+    rows = json.loads(okbench("list", "datasets", "--format", "json").out)
+    assert {row["name"]: row["rows"] for row in rows}["a9a"] == 48842
+    assert "48,842" in okbench("list", "datasets").out
+    listed = json.loads(okbench("list", "learners", "--format", "json").out)
+    assert {row["name"]: row["class"] for row in listed}["BPA-S"] == "BPAS"
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    for name, command in group.commands.items():
+        yield (name,)
+        for sub in getattr(command, "commands", ()):
+            yield name, sub
+
+
+@pytest.mark.parametrize("words", [*commands()], ids=" ".join)
+def test_every_command_shows_an_example_within_80_columns(
+    okbench: Okbench, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = okbench(*words, "--help").out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert any(line.startswith(f"    okbench {' '.join(words)}") for line in lines)
+    documented = [p for p in group.commands[words[0]].params if isinstance(p, click.Option)]
+    assert [p.name for p in documented if not p.help] == []
+
+
+def test_the_version_is_printed(okbench: Okbench) -> None:
     from okbench import __version__
 
     assert okbench("--version").out.strip() == f"okbench {__version__}"

@@ -97,15 +97,15 @@ def test_dry_run_estimates_from_earlier_outcomes(okbench: Okbench, tiny: str) ->
     assert "from earlier outcomes" in said.out
 
 
-def test_a_tables_own_limit_is_told_kept_and_shown(okbench: Okbench, tiny: str) -> None:
+def test_a_tables_own_limit_is_announced_kept_and_shown(okbench: Okbench, tiny: str) -> None:
     okbench("run", tiny, "--jobs", "1", "--trials", "1")
     text = Path(tiny).read_text(encoding="utf-8")
     Path(tiny).write_text(text.replace("runs: 3", "runs: 3, time_limit: 1e-9s"), encoding="utf-8")
-    told = "over the limit of 1e-09 s: RBP × breast-cancer, 2 trials of about"
-    assert told in okbench("run", tiny, "--dry-run").out
+    message = "over the limit of 1e-09 s: RBP × breast-cancer, 2 trials of about"
+    assert message in okbench("run", tiny, "--dry-run").out
     said = okbench("run", tiny, "--jobs", "1")
     assert said.code == 0
-    assert told in said.err
+    assert message in said.err
     assert "(1/3, timeout 2)" in said.out
     said = okbench("run", tiny, "--jobs", "1", "--results", "anew")
     assert "over the limit" not in said.err
@@ -122,7 +122,7 @@ def test_timing_marks_the_outcomes_as_measured_alone(okbench: Okbench, tiny: str
     assert all(cell["timed"] for cell in cells)
 
 
-def test_a_learner_that_fails_is_told_and_the_others_are_printed(
+def test_a_learner_that_fails_is_reported_and_the_others_are_printed(
     okbench: Okbench, tmp_path: Path
 ) -> None:
     (tmp_path / "shaky_learner.py").write_text(

@@ -27,7 +27,9 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_learner_runs_on_the_rows_and_guesses_are_told(okbench: Okbench, rows: Path) -> None:
+def test_every_learner_runs_on_the_rows_and_guesses_are_printed(
+    okbench: Okbench, rows: Path
+) -> None:
     said = okbench("run", "--data", rows.name, "--target", "y", "--trials", "2", "--jobs", "1")
     assert said.code == 0, said.err
     assert "task: binary" in said.err
@@ -56,10 +58,18 @@ def test_a_table_and_rows_of_one_s_own_exclude_each_other(okbench: Okbench, rows
     assert okbench("run", "demo", "--data", rows.name).code == 2
 
 
-def test_a_target_that_is_no_column_is_told(okbench: Okbench, rows: Path) -> None:
+def test_a_target_that_is_no_column_is_refused(okbench: Okbench, rows: Path) -> None:
     said = okbench("run", "--data", rows.name, "--target", "colur")
     assert said.code in (2, 3)
     assert "Did you mean 'colour'" in said.err
+
+
+def test_a_misspelled_target_comes_before_a_missing_value(okbench: Okbench) -> None:
+    Path("gaps.csv").write_text("a,b,label\n1,2,x\n3,,y\n", encoding="utf-8")
+    for words in (("--target", "labl"), ("--target", "label", "--drop", "labl")):
+        said = okbench("run", "--data", "gaps.csv", *words, "--dry-run")
+        assert said.code == 3
+        assert "no column 'labl'. Did you mean 'label'?" in said.err
 
 
 def test_added_rows_can_be_used_in_a_table_and_shown(okbench: Okbench, rows: Path) -> None:
@@ -71,7 +81,8 @@ def test_added_rows_can_be_used_in_a_table_and_shown(okbench: Okbench, rows: Pat
     )
     said = okbench("run", "own.yaml", "--jobs", "1")
     assert said.code == 0, said.err
-    assert "mine" in okbench("list", "datasets").out
+    (line,) = [x for x in okbench("list", "datasets").out.splitlines() if x.startswith("  mine ")]
+    assert line.split()[:4] == ["mine", "binary", "60", "4"]
 
 
 def test_a_column_is_called_as_its_header_says(okbench: Okbench) -> None:

@@ -11,8 +11,8 @@ from small_table import FOGD, PERCEPTRON, all_measured, measured, small_table
 
 from okbench.base.errors import DataError, StoreError, UsageError
 from okbench.cli.compare import compare, merge
-from okbench.reports.compare.ranking import duels, ranking
-from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
+from okbench.reports.compare.ranking import comparisons, ranking
+from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
 from okbench.reports.compare.side_by_side import side_by_side, side_by_side_json, side_by_side_text
 from okbench.reports.guard.merge import merge as put_together
 from okbench.reports.load import stored
@@ -34,19 +34,22 @@ def report_on(tmp_path: Path, found: list[Outcome]) -> Report:
     return stored(table, tmp_path, Options(), None)
 
 
-def test_learners_are_held_against_the_best_in_pairs(tmp_path: Path) -> None:
-    first, second = duels(report_on(tmp_path, all_measured(small_table())))
+def test_learners_are_compared_with_the_best_in_pairs(tmp_path: Path) -> None:
+    first, second = comparisons(report_on(tmp_path, all_measured(small_table())))
     assert (first.dataset, first.learner, first.reference) == ("one", "Perceptron", "FOGD")
     assert first.differences is not None
     assert (first.differences.n, first.differences.mean, first.found) == (6, 5.0, "worse")
     assert second.dataset == "two"
 
 
-def test_learners_are_held_against_the_one_named(tmp_path: Path) -> None:
+def test_learners_are_compared_with_the_one_named(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table()))
-    assert [duel.found for duel in duels(report, "Perceptron")] == ["better", "better"]
+    assert [comparison.found for comparison in comparisons(report, "Perceptron")] == [
+        "better",
+        "better",
+    ]
     with pytest.raises(UsageError, match=r"no learner 'FOGDD'\. Did you mean 'FOGD'"):
-        duels(report, "FOGDD")
+        comparisons(report, "FOGDD")
 
 
 def test_a_difference_that_may_be_chance_cannot_be_decided(tmp_path: Path) -> None:
@@ -56,14 +59,15 @@ def test_a_difference_that_may_be_chance_cannot_be_decided(tmp_path: Path) -> No
         *measured(table, "one", "FOGD", FOGD),
         *measured(table, "one", "Perceptron", wild),
     ]
-    (duel,) = duels(report_on(tmp_path, found))
-    assert (duel.found, duel.reason[:3]) == ("cannot decide", "p =")
+    (comparison,) = comparisons(report_on(tmp_path, found))
+    assert (comparison.found, comparison.reason[:3]) == ("cannot decide", "p =")
 
 
 def test_missing_trials_cannot_decide(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table())[:-1])
-    on_two = [duel for duel in duels(report) if duel.dataset == "two"]
-    assert [duel.found for duel in on_two] == ["cannot decide"]
+    on_two = [comparison for comparison in comparisons(report) if comparison.dataset == "two"]
+    assert [comparison.found for comparison in on_two] == ["cannot decide"]
+    assert on_two[0].reason == "5 permutations in common, and 6 are needed"
 
 
 def test_ranks_leave_out_datasets_without_every_learner(tmp_path: Path) -> None:
@@ -72,17 +76,17 @@ def test_ranks_leave_out_datasets_without_every_learner(tmp_path: Path) -> None:
     assert whole.critical is not None
     part = ranking(report_on(tmp_path, all_measured(small_table())[:-1]))
     assert (part.datasets, part.left_out, part.critical) == (("one",), ("two",), None)
-    assert "Too few datasets" in rivals_text([], part)
+    assert "too few datasets" in ranking_text([], part)
 
 
 def test_pages_of_learners_can_be_read(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table()))
-    found, ranks = duels(report), ranking(report)
-    text = rivals_text(found, ranks)
+    found, ranks = comparisons(report), ranking(report)
+    text = ranking_text(found, ranks)
     assert "+5" in text
     assert "Average ranks over 2 datasets" in text
-    page = json.loads(rivals_json(found, ranks))
-    assert page["duels"][0]["differences"]["mean"] == 5.0
+    page = json.loads(ranking_json(found, ranks))
+    assert page["comparisons"][0]["differences"]["mean"] == 5.0
 
 
 def test_the_picture_is_drawn_or_refused(tmp_path: Path) -> None:
@@ -105,7 +109,7 @@ def test_sets_are_compared_in_pairs() -> None:
     (line,) = side_by_side([by_id(outcomes(PERCEPTRON)), by_id(outcomes(FOGD))])
     assert [column.mean for column in line.columns] == [20.0, 15.0]
     assert line.change is not None
-    assert (line.change.mean, line.told) == (-5.0, "")
+    assert (line.change.mean, line.note) == (-5.0, "")
     text = side_by_side_text(["old", "new"], [line])
     assert "20.00 ± 0.71 (n=6)" in text
     assert "−5.00" in text
@@ -114,13 +118,13 @@ def test_sets_are_compared_in_pairs() -> None:
 
 def test_equal_sets_are_said_to_be_equal() -> None:
     (line,) = side_by_side([by_id(outcomes(FOGD))] * 2)
-    assert line.told == "equal in every trial"
+    assert line.note == "equal in every trial"
 
 
-def test_sets_of_two_versions_are_told() -> None:
+def test_another_version_is_noted() -> None:
     new = by_id(outcomes(FOGD, learner_version=2))
     (line,) = side_by_side([by_id(outcomes(PERCEPTRON)), new])
-    assert line.told == "learner version 1 → 2"
+    assert line.note == "learner version 1 → 2"
 
 
 def test_two_versions_in_one_set_are_never_averaged() -> None:
@@ -133,25 +137,27 @@ def test_two_versions_in_one_set_are_never_averaged() -> None:
 def test_sets_with_few_trials_in_common_cannot_decide() -> None:
     (line,) = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(PERCEPTRON[:3]))])
     assert line.change is None
-    assert line.told == "cannot decide: 3 row orders in common; compared on 3 of 6"
+    assert (
+        line.note == "cannot decide: 3 permutations in common, and 6 are needed; compared on 3 of 6"
+    )
 
 
-def test_a_learner_in_one_set_only_is_told() -> None:
+def test_a_learner_in_one_set_only_is_noted() -> None:
     found = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(FOGD, "B"))])
-    assert [line.told for line in found] == ["only in some", "only in some"]
+    assert [line.note for line in found] == ["not in every set", "not in every set"]
 
 
 def test_a_group_has_one_name_in_all_sets() -> None:
     old, new = by_id(outcomes(FOGD)), by_id(outcomes(PERCEPTRON, learner_version=2))
     first, second = side_by_side([old | new, new])
-    assert (first.learner, first.told) == ("A(version=1)", "only in some")
-    assert (second.learner, second.told) == ("A(version=2)", "equal in every trial")
+    assert (first.learner, first.note) == ("A(version=1)", "not in every set")
+    assert (second.learner, second.note) == ("A(version=2)", "equal in every trial")
 
 
 def test_other_row_orders_are_never_paired() -> None:
     (line,) = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(FOGD, seed=7))])
     assert line.change is None
-    assert line.told == "seed 0 → 7; not paired: other row orders"
+    assert line.note == "seed 0 → 7; not paired: the permutations differ"
 
 
 def test_merging_keeps_each_trial_once(tmp_path: Path) -> None:
@@ -220,9 +226,9 @@ def test_the_commands_print(tmp_path: Path) -> None:
     assert "a.jsonl: 6 outcomes from 1 files" in merged.output
 
 
-def test_one_set_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
+def test_one_set_alone_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(compare, [str(tmp_path)])
-    assert "name another to hold it against" in str(result.exception)
+    assert "name another to compare it with" in str(result.exception)
 
 
 @pytest.mark.parametrize("option", ["--trials", "--seed"])

@@ -91,14 +91,14 @@ def test_what_is_no_trial_is_left_to_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [["--format", "json"], ["--curve"]])
 def test_what_does_not_go_with_an_explanation_is_refused(words: list[str]) -> None:
     result = CliRunner().invoke(report, ["demo", "--explain", "FOGD", "spirals", *words])
-    assert "each alone" in str(result.exception)
+    assert "exclude each other" in str(result.exception)
 
 
 def test_what_is_neither_a_dataset_nor_a_trial_is_told_where_it_was_looked_for(
     tmp_path: Path,
 ) -> None:
     result = CliRunner().invoke(show, ["abc123", "--results", str(tmp_path / "elsewhere")])
-    assert str(result.exception).startswith("no dataset 'abc123'.")
+    assert str(result.exception).startswith("'abc123' is no dataset")
     assert "elsewhere" in str(result.exception)
 
 

@@ -280,7 +280,7 @@ def test_plot_draws_what_is_stored_of_the_table_and_tells_what_is_missing(tmp_pa
     files = [tmp_path / "drawn" / f"figure1.{ending}" for ending in ("svg", "png", "csv")]
     assert done.stdout.split() == [str(path) for path in files]
     assert all(path.stat().st_size > 500 for path in files)
-    assert "left out, not measured here: mnist" in done.stderr
+    assert "left out, because there are no outcomes: mnist" in done.stderr
     rows = list(csv.DictReader(files[2].read_text(encoding="utf-8").splitlines()))
     assert {row["n"] for row in rows} == {"2"}
     assert {row["learner"] for row in rows} == {"RBP", "FOGD"}
@@ -293,6 +293,6 @@ def test_plot_refuses_a_table_and_a_figure_without_outcomes(tmp_path: Path) -> N
     (tmp_path / "figure1.yaml").write_text(CURVES, encoding="utf-8")
     nothing = plotted(tmp_path, "--results", str(tmp_path))
     assert isinstance(nothing.exception, UsageError)
-    assert "nothing of figure1 is measured" in str(nothing.exception)
+    assert "there are no outcomes of figure1" in str(nothing.exception)
     table = CliRunner().invoke(plot, [str(tmp_path / "table1.yaml")])
     assert "is a table, not a figure" in str(table.exception)

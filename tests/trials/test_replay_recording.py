@@ -216,7 +216,7 @@ def test_replay_says_which_records_came_out_otherwise(tmp_path):
     assert [line["verdict"] for line in lines] == ["parts", "equal"]
     (difference,) = lines[0]["differences"]
     assert difference.startswith("mistakes: ")
-    assert str(found.exception) == "1 of 2 came out otherwise: bad.json"
+    assert str(found.exception) == "1 of 2 records have another outcome: bad.json"
     assert found.exception.exit_code == 1
 
 
@@ -230,8 +230,8 @@ def test_replay_runs_the_shipped_records():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name one record or more"),
-        (["a.json", "b.json", "--scores", "s.npy"], "--scores is for one record, and there are 2"),
+        ([], "name one or more records"),
+        (["a.json", "b.json", "--scores", "s.npy"], "--scores needs a single record"),
     ],
 )
 def test_replay_refuses_what_makes_no_sense(arguments, message):

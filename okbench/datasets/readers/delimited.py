@@ -30,12 +30,14 @@ class Layout:
 
     Without `header` it is found out: a first line without a number, above lines that have some. The
     columns in `words` hold text, and so do others whose first lines show some. Only the columns in
-    `keep` are read, all when it is empty. `missing` fields become NaN, or are refused.
+    `keep` are read, all when it is empty; those in `named` must be there. `missing` fields become
+    NaN, or are refused.
     """
 
     delimiter: str = ","
     header: bool | None = False
     words: tuple[Column, ...] = ()
+    named: tuple[Column, ...] = ()
     keep: tuple[Column, ...] = ()
     missing: bool = False
     comment: str = ""
@@ -210,6 +212,8 @@ def _kinds(
                 kinds[column] = walk.WORD
     for wanted in layout.words:
         kinds[place_of(path, wanted, names, width)] = walk.WORD
+    for wanted in layout.named:
+        place_of(path, wanted, names, width)
     kept = tuple(range(width))
     if layout.keep:
         kept = tuple(sorted({place_of(path, column, names, width) for column in layout.keep}))

@@ -120,7 +120,7 @@ def _read(
         return _Found(Part(X, y, path.name), (), None)
     wanted = (*categorical, *drop, *([] if target is None else [target]))
     header = None if all(map(is_place, wanted)) else True
-    table, reader = _read_table(path, kind, categorical, missing, header)
+    table, reader = _read_table(path, kind, categorical, wanted, missing, header)
     notes = []
     if target is None:
         target = -1
@@ -182,6 +182,7 @@ def _read_table(
     path: Path,
     kind: str,
     categorical: Sequence[Column],
+    named: Sequence[Column],
     missing: Missing,
     header: bool | None,
 ) -> tuple[Table, ReaderSpec]:
@@ -198,7 +199,9 @@ def _read_table(
         case "parquet":
             return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("csv")
     delimiter = sniff_delimiter(path)
-    layout = Layout(delimiter, header=header, words=tuple(categorical), missing=gaps)
+    layout = Layout(
+        delimiter, header=header, words=tuple(categorical), named=tuple(named), missing=gaps
+    )
     table = read_delimited(path, layout)
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
 

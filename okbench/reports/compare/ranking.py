@@ -1,4 +1,4 @@
-"""The learners of a table against each other: on each dataset in pairs, over datasets by rank."""
+"""The learners of a table compared: in pairs on each dataset, and by their ranks over datasets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from statistics import fmean
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.reports.statistics import (
+    FEWEST_PAIRS,
     Paired,
     average_ranks,
     critical_difference,
@@ -25,10 +26,11 @@ Outcome = str  # "better", "worse" or "cannot decide"
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """A learner against the one all are held against, on one dataset.
+    """A learner compared with the reference on one dataset.
 
-    The differences are learner − reference on shared row orders. `t_test` and `wilcoxon` are
-    corrected for all the duels of the dataset (Holm). `found` is how the learner came off.
+    The differences are learner − reference on the permutations that both have. `t_test` and
+    `wilcoxon` are p values, corrected for all the comparisons on the dataset (Holm). `found` says
+    whether the learner is better or worse.
     """
 
     dataset: str
@@ -43,7 +45,7 @@ class PairedComparison:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks over datasets, 1 the best; those nearer than `critical` cannot be told apart.
+    """Average ranks over datasets, 1 the best; ranks closer than `critical` may differ by chance.
 
     `agreement` is Kendall's τ with the ranks of the paper's printed numbers, averaged over the
     datasets in `agreement_on`.
@@ -52,21 +54,25 @@ class Ranking:
     datasets: tuple[str, ...]
     ranks: tuple[tuple[str, float], ...]  # best first
     critical: float | None
-    chance: float | None  # Friedman: of such ranks if all learners were alike
+    chance: float | None  # Friedman's p value: of such ranks, if all learners were alike
     agreement: float | None
     agreement_on: int
     left_out: tuple[str, ...]  # datasets without a complete cell for every learner
 
 
-def duels(report: Report, reference: str | None = None) -> list[PairedComparison]:
-    """Every learner against `reference`; if none is named, against the best of each dataset."""
+def comparisons(report: Report, reference: str | None = None) -> list[PairedComparison]:
+    """Every learner compared with `reference`, or with the best learner of each dataset."""
     if reference is not None and reference not in report.learners:
         hint = did_you_mean(reference, report.learners)
         raise UsageError(f"{report.table} has no learner '{reference}'.{hint}")
-    return [duel for name in report.datasets for duel in _duels_on(report, name, reference)]
+    return [
+        comparison
+        for name in report.datasets
+        for comparison in _comparisons_on(report, name, reference)
+    ]
 
 
-def _duels_on(report: Report, dataset: str, reference: str | None) -> list[PairedComparison]:
+def _comparisons_on(report: Report, dataset: str, reference: str | None) -> list[PairedComparison]:
     row = [report.cells[dataset, learner] for learner in report.learners]
     against = report.cells[dataset, reference] if reference else _best(row)
     if against is None:
@@ -77,7 +83,7 @@ def _duels_on(report: Report, dataset: str, reference: str | None) -> list[Paire
     t_tests = iter(holm([one.t_test for one in decidable]))
     wilcoxons = iter(holm([one.wilcoxon for one in decidable]))
     return [
-        _duel(
+        _comparison(
             cell, against, one, *((None, None) if one is None else (next(t_tests), next(wilcoxons)))
         )
         for cell, one in zip(others, found, strict=True)
@@ -94,7 +100,7 @@ def _differences(cell: Cell, against: Cell) -> Paired | None:
     return paired(cell.by_repetition, against.by_repetition)
 
 
-def _duel(
+def _comparison(
     cell: Cell,
     against: Cell,
     differences: Paired | None,
@@ -103,7 +109,8 @@ def _duel(
 ) -> PairedComparison:
     names = cell.dataset, cell.learner, against.learner
     if differences is None or t_test is None or wilcoxon is None:
-        reason = f"fewer row orders in common than needed ({cell.n} and {against.n} trials)"
+        shared = len(cell.by_repetition.keys() & against.by_repetition.keys())
+        reason = f"{shared} permutations in common, and {FEWEST_PAIRS} are needed"
         return PairedComparison(*names, None, None, None, "cannot decide", reason)
     if not (cell.complete and against.complete):
         reason = f"trials are missing ({cell.shortfall or against.shortfall})"

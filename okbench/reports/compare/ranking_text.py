@@ -1,4 +1,4 @@
-"""Duels and rankings as text, data, and a picture."""
+"""Paired comparisons and rankings as text, data, and a picture."""
 
 from __future__ import annotations
 
@@ -17,49 +17,51 @@ from okbench.reports.results_paths import write_whole
 PICTURES = ("svg", "png", "pdf")
 
 
-def rivals_text(duels: Sequence[PairedComparison], ranking: Ranking) -> str:
-    """The duels dataset by dataset, then the ranks."""
-    return "\n".join([_duel_lines(duels), "", *_ranking_lines(ranking)]) + "\n"
+def ranking_text(comparisons: Sequence[PairedComparison], ranking: Ranking) -> str:
+    """The comparisons dataset by dataset, then the ranks."""
+    return "\n".join([_comparison_lines(comparisons), "", *_ranking_lines(ranking)]) + "\n"
 
 
-def rivals_json(duels: Sequence[PairedComparison], ranking: Ranking) -> str:
+def ranking_json(comparisons: Sequence[PairedComparison], ranking: Ranking) -> str:
     """The same as data."""
     page = {
         "okbench": "compare",
         "schema": 1,
-        "duels": [asdict(duel) for duel in duels],
+        "comparisons": [asdict(comparison) for comparison in comparisons],
         "ranking": asdict(ranking),
     }
     return json.dumps(page, indent=2, allow_nan=False) + "\n"
 
 
-def _duel_lines(duels: Sequence[PairedComparison]) -> str:
-    if not duels:
-        return "No dataset has a complete cell to hold others against."
+def _comparison_lines(comparisons: Sequence[PairedComparison]) -> str:
+    if not comparisons:
+        return "No dataset has a complete cell to compare others with."
     rows = [
         [
-            duel.dataset,
-            duel.learner,
-            duel.reference,
-            *_figures(duel),
-            duel.found if not duel.reason else f"{duel.found}: {duel.reason}",
+            comparison.dataset,
+            comparison.learner,
+            comparison.reference,
+            *_figures(comparison),
+            comparison.found
+            if not comparison.reason
+            else f"{comparison.found}: {comparison.reason}",
         ]
-        for duel in duels
+        for comparison in comparisons
     ]
     header = ["dataset", "learner", "against", "difference", "95 % interval", "t", "Wilcoxon", ""]
     sides = ["left", "left", "left", "right", "right", "right", "right", "left"]
     return tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
 
 
-def _figures(duel: PairedComparison) -> list[str]:
-    if duel.differences is None or duel.t_test is None or duel.wilcoxon is None:
+def _figures(comparison: PairedComparison) -> list[str]:
+    if comparison.differences is None or comparison.t_test is None or comparison.wilcoxon is None:
         return ["", "", "", ""]
-    found = duel.differences
+    found = comparison.differences
     return [
         f"{found.mean:+.4g}",
         f"{found.low:+.4g} … {found.high:+.4g}",
-        f"{duel.t_test:.2g}",
-        f"{duel.wilcoxon:.2g}",
+        f"{comparison.t_test:.2g}",
+        f"{comparison.wilcoxon:.2g}",
     ]
 
 
@@ -73,12 +75,14 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
         lines.append("No average ranks: no dataset has a complete cell for every learner.")
     if ranking.critical is not None:
         lines.append(
-            f"Ranks nearer than {ranking.critical:.2f} cannot be told apart (Nemenyi, 5 %)."
+            f"Ranks closer than {ranking.critical:.2f} may differ by chance (Nemenyi, 5 %)."
         )
     elif ranking.ranks:
-        lines.append("Too few datasets to say how far apart ranks must be.")
+        lines.append("There are too few datasets to say how far apart ranks must be.")
     if ranking.chance is not None:
-        lines.append(f"Were all learners alike, such ranks would have p = {ranking.chance:.2g}.")
+        lines.append(
+            f"If all learners were alike: p = {ranking.chance:.2g} for such ranks (Friedman)."
+        )
     if ranking.agreement is not None:
         lines.append(
             f"Agreement with the paper's order: Kendall's τ = {ranking.agreement:.2f} "
@@ -91,11 +95,11 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
 
 def draw_ranking(ranking: Ranking, path: Path) -> None:
     """The critical-difference picture (Demšar 2006): learners on a line of ranks, bars over those
-    that cannot be told apart. The ending of `path` picks the format.
+    that may differ by chance. The ending of `path` chooses the format.
     """
     ending = path.suffix.removeprefix(".").lower()
     if ending not in PICTURES:
-        raise UsageError(f"{path}: no picture format '{ending}' ({', '.join(PICTURES)})")
+        raise UsageError(f"{path}: there is no picture format '{ending}' ({', '.join(PICTURES)})")
     if ranking.critical is None:
         raise UsageError("no picture: too few datasets have a complete cell for every learner")
     try:
@@ -116,7 +120,7 @@ def draw_ranking(ranking: Ranking, path: Path) -> None:
     axes.invert_yaxis()
     axes.set_xlim(0.8, len(names) + 0.2 * (len(groups) + 1))
     axes.set_xlabel(f"average rank over {len(ranking.datasets)} datasets")
-    axes.set_title(f"a bar joins what cannot be told apart (CD = {ranking.critical:.2f})")
+    axes.set_title(f"a bar joins ranks that may differ by chance (CD = {ranking.critical:.2f})")
     page = io.BytesIO()
     figure.savefig(page, format=ending)
     write_whole(path, page.getvalue())

@@ -1,4 +1,4 @@
-"""Several sets of outcomes side by side: a line a learner on a dataset, a column a set."""
+"""Several sets of outcomes side by side: one line per learner on a dataset, one column per set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from okbench.reports.guard.trial_diff import difference
 from okbench.reports.numbers import mean_and_std, signed
-from okbench.reports.statistics import Paired, paired
+from okbench.reports.statistics import FEWEST_PAIRS, Paired, paired
 from okbench.reports.tables.cells import value_of
 from okbench.reports.tables.grouping import GroupKey, grouped_alike
 from okbench.trials.trial_types import Outcome
@@ -20,7 +20,7 @@ from okbench.trials.trial_types import Outcome
 
 @dataclass(frozen=True)
 class Column:
-    """What one set says of a learner on a dataset; nothing when `n` is 0."""
+    """The outcomes of one set for a learner on a dataset; there are none when `n` is 0."""
 
     n: int = 0
     mean: float | None = None
@@ -31,7 +31,7 @@ class Column:
 @dataclass(frozen=True)
 class Line:
     """A learner on a dataset in every set. `change` is the last set minus the first, paired on the
-    row orders both have; `told` says what else is not the same, or why nothing can be said.
+    permutations both have; `note` says what else differs, or why nothing can be decided.
     """
 
     dataset: str
@@ -39,7 +39,7 @@ class Line:
     metric: str
     columns: tuple[Column, ...]
     change: Paired | None
-    told: str
+    note: str
 
 
 def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
@@ -55,19 +55,19 @@ def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
     columns = tuple(map(_column, groups, values))
     first, last = groups[0], groups[-1]
     if not first or not last:
-        return Line(*key, metric, columns, None, "only in some")
+        return Line(*key, metric, columns, None, "not in every set")
     before, after = first[0].trial, last[0].trial
     if before.metric != after.metric:
-        return Line(*key, metric, columns, None, "two metrics")
+        return Line(*key, metric, columns, None, "the metrics differ")
     unlike = difference(before, after)
     if (before.order, before.seed) != (after.order, after.seed):
-        return Line(*key, metric, columns, None, f"{unlike}; not paired: other row orders")
+        return Line(*key, metric, columns, None, f"{unlike}; not paired: the permutations differ")
     found = paired(values[-1], values[0])
-    return Line(*key, metric, columns, found, _told(unlike, values, found))
+    return Line(*key, metric, columns, found, _note(unlike, values, found))
 
 
 def _values(group: Sequence[Outcome], metric: str) -> dict[int, float]:
-    """The metric by row order, of the trials that are done."""
+    """The metric by permutation, of the trials that are done."""
     known = ((one.trial.repetition, value_of(one, metric)) for one in group)
     return {repetition: value for repetition, value in known if value is not None}
 
@@ -85,29 +85,31 @@ def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> Column:
     )
 
 
-def _told(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
-    told = [unlike]
+def _note(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
+    notes = [unlike]
     shared = values[0].keys() & values[-1].keys()
     if shared and all(values[0][r] == values[-1][r] for r in shared):
-        told.append("equal in every trial" if len(shared) > 1 else "equal")
+        notes.append("equal in every trial" if len(shared) > 1 else "equal")
     elif found is None:
-        told.append(f"cannot decide: {len(shared)} row orders in common")
+        notes.append(
+            f"cannot decide: {len(shared)} permutations in common, and {FEWEST_PAIRS} are needed"
+        )
     elif not found.decided:
-        told.append("cannot decide")
+        notes.append("cannot decide")
     if values[0].keys() != values[-1].keys():
-        told.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
-    return "; ".join(part for part in told if part)
+        notes.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
+    return "; ".join(part for part in notes if part)
 
 
 def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
-    """The lines as a table for people."""
+    """The lines as a table to read."""
     rows = [
         [
             line.dataset,
             line.learner,
             *(_spelled(line.metric, column) for column in line.columns),
             *_changed(line),
-            line.told,
+            line.note,
         ]
         for line in lines
     ]

@@ -20,6 +20,7 @@ from okbench.trials.plan.planning import repetitions_of
 from okbench.trials.run.environment import machine_line
 from okbench.trials.store.files import Store
 from okbench.trials.store.match_outcomes import recall
+from okbench.trials.store.outcome_json import outcome_record, to_bytes
 from okbench.trials.trial_types import Outcome
 
 
@@ -126,11 +127,30 @@ def find_trials(prefix: str, places: list[Path]) -> list[tuple[Path, Outcome, di
 
 def describe_trial(prefix: str, places: list[Path]) -> str | None:
     """All that is known of the trial whose id begins so; None when there is none."""
+    return "\n".join(_page(*one) for one in _outcomes_of(prefix, places)) or None
+
+
+def trial_records(prefix: str, places: list[Path]) -> list[dict[str, Any]]:
+    """The same as data, one record per stored outcome of the trial."""
+    return [
+        {
+            "file": str(path),
+            "spelled": outcome.trial.spelled,
+            "value": value_of(outcome, outcome.trial.metric),
+            "outcome": json.loads(to_bytes(outcome_record(outcome))),
+            "machine": machine,
+        }
+        for path, outcome, machine in _outcomes_of(prefix, places)
+    ]
+
+
+def _outcomes_of(prefix: str, places: list[Path]) -> list[tuple[Path, Outcome, dict[str, Any]]]:
+    """What `find_trials` finds, if it is a single trial."""
     found = find_trials(prefix, places)
     ids = sorted({outcome.trial.id for _, outcome, _ in found})
     if len(ids) > 1:
         raise UsageError(f"'{prefix}' could be {', '.join(ids[:5])}; say more of it")
-    return "\n".join(_page(*one) for one in found) if found else None
+    return found
 
 
 def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:

@@ -1,94 +1,162 @@
-"""Outcomes as a flat table for other programs: one row a trial, or one row a point of its curve."""
+"""Outcomes as a pandas DataFrame, and that frame as CSV or Parquet for other programs."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from okbench.base.errors import UsageError
 from okbench.reports.results_paths import read_file, results_files, write_whole
 from okbench.reports.tables.cells import value_of
-from okbench.trials.store.results_file import Contents
-from okbench.trials.trial_types import Outcome
+from okbench.trials.trial_types import Outcome, Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = dict[str, Any]
 FORMATS = ("csv", "parquet")
-_TRIAL = ("dataset", "variant", "fingerprint", "learner", "learner_version", "protocol",
-          "protocol_version", "block", "tolerance", "metric", "repetition", "order",
-          "seed")  # fmt: skip
-_OUTCOME = ("status", "rows", "total", "seconds", "cpu_seconds", "train_seconds", "support",
-            "bytes", "timed", "environment", "finished", "reason")  # fmt: skip
-POINT = ("id", "table", "rows", "total", "support", "seconds")
-TRIAL = ("id", "table", *_TRIAL, "settings", *_OUTCOME, "value", "cpu", "okbench")
+SETTING = "setting."
+_NAMES = ("id", "table", "dataset", "variant", "learner", "learner_version", "protocol", "metric",
+          "repetition", "order", "seed")  # fmt: skip
+_MORE_OF_TRIAL = ("fingerprint", "protocol_version", "block", "tolerance")
+_OUTCOME = ("status", "value", "total", "rows", "seconds", "cpu_seconds", "train_seconds",
+            "support", "bytes", "timed", "finished", "reason", "environment")  # fmt: skip
+_MACHINE = ("cpu", "cores", "memory_gb", "os", "python")
+_PACKAGES = ("okbench", "numpy")
+_POINT = ("rows", "value", "total", "support", "seconds")
+_TYPES = {
+    **dict.fromkeys(("rows", "support", "bytes", "cores", "memory_gb"), "Int64"),
+    **dict.fromkeys(("value", "total", "seconds", "cpu_seconds", "train_seconds"), "float64"),
+}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def load_results(place: Path | str, *, curves: bool = False) -> pd.DataFrame:
+    """The stored outcomes of a results file, or of every results file in a folder.
+
+    There is one row per trial: `table`, `dataset`, `learner`, `metric`, `repetition` and `seed` say
+    which trial it is, and each setting has a column of its own, `setting.width` for example, empty
+    for a learner that has no such setting. `value` is the metric, in percent for rates, and empty
+    unless the trial is done (see `status`); `total` is what the metric is computed from, over
+    `rows` rows. `seconds` is the time inside the learner, `support` the number of support vectors
+    and `bytes` the size of the model. `cpu`, `cores`, `memory_gb`, `os`, `python`, `okbench` and
+    `numpy` describe the machine. Numbers are as measured. A trial that was run with --timing and
+    without has two rows, which differ in `timed`.
+
+        results = okbench.load_results("runs")
+        results.pivot_table("value", index="dataset", columns="learner")
+
+    With `curves=True` there is one row per point of each trial's curve instead: `value`, `total`,
+    `support` and `seconds` after the first `rows` rows.
+    """
+    return _frame([Path(place)], curves)
 
 
 def export(places: Sequence[Path], form: str, target: Path, curves: bool = False) -> int:
-    """Write what lies at these places to a file; gives the number of rows.
-
-    `value` is the metric, in percent for rates; numbers are as measured. `settings` is JSON.
-    """
+    """Write what `load_results` gives for these places to a file; return the number of rows."""
     if form not in FORMATS:
         raise UsageError(
-            f"{target}: no format '{form}' ({', '.join(FORMATS)}); name one with --format"
+            f"{target}: there is no format '{form}' ({', '.join(FORMATS)}); name one with --format"
         )
-    rows = list(_rows(places, curves))
-    columns = POINT if curves else TRIAL
-    write_whole(target, (_csv if form == "csv" else _parquet)(rows, columns))
-    return len(rows)
+    frame = _frame(places, curves)
+    write_whole(target, (_csv if form == "csv" else _parquet)(frame))
+    return len(frame)
 
 
-def _rows(places: Sequence[Path], curves: bool) -> Iterator[Row]:
-    for place in places:
-        for table, path in results_files(place).items():
-            contents = read_file(path, curves=curves)
-            for outcome in contents.each():
-                if curves:
-                    yield from _points(table, outcome)
-                else:
-                    yield _row(table, outcome, contents)
+def _frame(places: Sequence[Path], curves: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [row for place in places for row in _rows(place, curves)]
+    settings = sorted({name for row in rows for name in row if name.startswith(SETTING)})
+    if curves:
+        columns = [*_NAMES, *settings, "status", *_POINT]
+    else:
+        columns = [*_NAMES, *_MORE_OF_TRIAL, *settings, *_OUTCOME, *_MACHINE, *_PACKAGES]
+    types = _TYPES | {name: kind for name in settings if (kind := _type_of(name, rows))}
+    return pd.DataFrame(rows, columns=columns).astype(
+        {name: kind for name, kind in types.items() if name in columns}
+    )
 
 
-def _row(table: str, outcome: Outcome, contents: Contents) -> Row:
-    trial = outcome.trial
-    machine: Mapping[str, Any] = contents.environments.get(outcome.environment, {})
-    return {
-        "id": trial.id,
-        "table": table,
-        **{name: getattr(trial, name) for name in _TRIAL},
-        "settings": json.dumps(dict(trial.settings), ensure_ascii=False),
-        **{name: getattr(outcome, name) for name in _OUTCOME},
-        "value": value_of(outcome, trial.metric),
-        "cpu": machine.get("cpu", ""),
-        "okbench": machine.get("packages", {}).get("okbench", ""),
+def _type_of(setting: str, rows: Sequence[Row]) -> str | None:
+    """The type of a setting's column, with which whole numbers stay whole where some are absent."""
+    values = [row[setting] for row in rows if row.get(setting) is not None]
+    kinds = set(map(type, values))
+    if kinds == {int} and max(map(abs, values)) < 2**63:
+        return "Int64"
+    return "boolean" if kinds == {bool} else None
+
+
+def _rows(place: Path, curves: bool) -> Iterator[Row]:
+    for table, path in results_files(place).items():
+        contents = read_file(path, curves=curves)
+        for outcome in contents.each():
+            known = {"table": table, "status": outcome.status, **_trial_row(outcome.trial)}
+            if curves:
+                yield from (known | point for point in _points(outcome))
+            else:
+                machine = contents.environments.get(outcome.environment, {})
+                yield known | _outcome_row(outcome) | _machine_row(machine)
+
+
+def _trial_row(trial: Trial) -> Row:
+    names = {*_NAMES, *_MORE_OF_TRIAL} - {"table"}
+    settings = {f"{SETTING}{name}": _plain(value) for name, value in trial.settings}
+    return {name: getattr(trial, name) for name in names} | settings
+
+
+def _plain(value: Any) -> Any:
+    """A setting as one cell: a list becomes its JSON text."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple) else value
+
+
+def _outcome_row(outcome: Outcome) -> Row:
+    row = {name: getattr(outcome, name) for name in _OUTCOME if name != "value"}
+    return row | {"value": value_of(outcome, outcome.trial.metric)}
+
+
+def _machine_row(machine: Mapping[str, Any]) -> Row:
+    packages = machine.get("packages", {})
+    return {name: machine.get(name) for name in _MACHINE} | {
+        name: packages.get(name) for name in _PACKAGES
     }
 
 
-def _points(table: str, outcome: Outcome) -> Iterator[Row]:
-    for point in outcome.curve:
-        yield dict(zip(POINT, (outcome.trial.id, table, *point), strict=True))
+def _points(outcome: Outcome) -> Iterator[Row]:
+    for rows, total, support, seconds in outcome.curve:
+        point = replace(outcome, status="done", rows=int(rows or 0), total=total)
+        value = value_of(point, outcome.trial.metric)
+        yield dict(zip(_POINT, (rows, value, total, support, seconds), strict=True))
 
 
-def _csv(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+def _csv(frame: pd.DataFrame) -> bytes:
+    """Numbers stay numbers; a text that a spreadsheet would run as a formula gets an apostrophe."""
+    text = frame.apply(lambda column: column.map(_harmless) if column.dtype.kind == "O" else column)
     page = io.StringIO()
-    writer = csv.DictWriter(page, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    text.to_csv(page, index=False, lineterminator="\n")
     return page.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    """Text takes the place of numbers beside text, and of numbers beyond 64 bits."""
+    from pandas.api.types import infer_dtype
+
+    for name in frame:
+        if frame[name].dtype == object and infer_dtype(frame[name]) not in ("string", "empty"):
+            frame[name] = frame[name].map(str, na_action="ignore")
+    file = io.BytesIO()
     try:
-        import pyarrow
-        from pyarrow import parquet
+        frame.to_parquet(file, engine="pyarrow", index=False)
     except ImportError as error:
         raise UsageError(
-            "parquet needs pyarrow: pip install 'okbench[parquet]', or take --format csv"
+            "Parquet needs pyarrow: pip install 'okbench[parquet]', or use --format csv"
         ) from error
-    data = {name: [row[name] for row in rows] for name in columns}
-    file = io.BytesIO()
-    parquet.write_table(pyarrow.table(data), file)
     return file.getvalue()

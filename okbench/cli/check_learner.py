@@ -1,0 +1,50 @@
+"""okbench check-learner: test a learner against the contract."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from contextlib import redirect_stdout
+from textwrap import indent
+
+import click
+
+from okbench.base.errors import OkbenchError
+from okbench.cli.choices import LEARNER
+
+EPILOG = """\b
+Examples:
+  okbench check-learner FOGD
+  okbench check-learner mine:MyLearner     the class MyLearner in mine.py
+"""
+
+
+@click.command("check-learner", epilog=EPILOG)
+@click.argument("learner", type=LEARNER)
+@click.option("--debug", is_flag=True, help="Print the traceback of every error it raises.")
+def check_learner(learner: str, debug: bool) -> None:
+    """Test LEARNER, a name or module:Class, with the checks that every learner here passes.
+
+    The exit code is 1 if a check fails. A check that does not apply is skipped.
+    """
+    from okbench.learners.checks import run_checks
+
+    with redirect_stdout(sys.stderr):  # what the learner prints
+        results = run_checks(learner)
+    width = max(len(result.name) for result in results)
+    first: dict[str, str] = {}
+    for result in results:
+        reason = result.reason
+        if result.status == "failed" and first.setdefault(reason, result.name) != result.name:
+            reason = f"the same error as in {first[reason]}"
+        click.echo(f"{result.status:<8} {result.name:<{width}}  {reason}".rstrip())
+        if debug and result.traceback:
+            click.echo(indent(result.traceback, " " * 9).rstrip())
+    counts = Counter(result.status for result in results)
+    click.echo(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    if counts["failed"]:
+        repeats = counts["failed"] - len(first)
+        more = f", {repeats} of them with the error of an earlier one" if repeats else ""
+        raise OkbenchError(
+            f"{learner} does not keep the contract: {counts['failed']} checks failed{more}"
+        )

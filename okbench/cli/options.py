@@ -1,0 +1,105 @@
+"""Options that several commands share, each with one name, one type and one help text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from okbench.cli.choices import DATASETS, LEARNERS, STATUSES, TIME
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+TABLE_FORMATS = ("terminal", "md", "csv", "json", "latex")
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator; the help lists them in this order."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(decorators):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+seed = click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the permutations and of every random draw.",
+)
+trials_and_seed = together(
+    click.option(
+        "--trials",
+        type=int,
+        help="Number of permutations per cell, instead of the number in the table.",
+    ),
+    seed,
+)
+datasets_and_learners = together(
+    click.option("--datasets", type=DATASETS, help="Only these datasets, separated by commas."),
+    click.option("--learners", type=LEARNERS, help="Only these learners, separated by commas."),
+)
+which_trials = together(datasets_and_learners, trials_and_seed)
+
+results = click.option(
+    "--results",
+    type=PATH,
+    default=Path("runs"),
+    show_default=True,
+    help="Folder of stored outcomes.",
+)
+settings = click.option(
+    "--settings",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of settings chosen by okbench tune, instead of the one beside the table.",
+)
+table_format = click.option(
+    "--format",
+    "form",
+    type=click.Choice(TABLE_FORMATS),
+    default="terminal",
+    show_default=True,
+    help="Format of the table.",
+)
+text_or_json = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
+
+
+def every_core(jobs: int | None) -> int:
+    """How many trials run at the same time if --jobs is not given."""
+    return (os.cpu_count() or 1) if jobs is None else jobs
+
+
+how_to_run = together(
+    click.option(
+        "-j", "--jobs", type=int, help="Trials that run at the same time.  [default: all cores]"
+    ),
+    click.option(
+        "--time-limit",
+        type=TIME,
+        help="End a trial after this time in the learner: 90s, 30m or 2h."
+        "  [default: the table's own limit, if it has one]",
+    ),
+    click.option(
+        "--retry",
+        type=STATUSES,
+        help="Run trials again that ended so: failed, timeout, memory, diverged, interrupted.",
+    ),
+)
