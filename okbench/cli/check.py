@@ -58,9 +58,9 @@ def check(
     Both are results files or folders of them. Mistakes must be equal trial by trial, losses within
     the tolerance; seconds count only where both were timed alone on one machine.
     """
+    from okbench.base.whole_files import write_whole
     from okbench.reports.guard.check_text import PAGES, summary
     from okbench.reports.guard.speed import Allowed
-    from okbench.reports.results_paths import write_whole
     from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)

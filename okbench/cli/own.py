@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from okbench.base.shared_types import Task
 from okbench.cli.choices import WORDS
-from okbench.datasets.catalogue.specs import Task
 
 if TYPE_CHECKING:
     from okbench.trials.plan.user_table import OwnFile

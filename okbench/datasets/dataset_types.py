@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from okbench.base.shared_types import Task
 
 if TYPE_CHECKING:
     import numpy as np
     import scipy.sparse as sp
     from numpy.typing import NDArray
-
-Task = Literal["binary", "multiclass", "regression"]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError, did_you_mean
-from okbench.datasets.dataset_types import Dataset, Task
+from okbench.base.shared_types import Task
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.fingerprint import fingerprint
 
 FloatArray = NDArray[np.float64]

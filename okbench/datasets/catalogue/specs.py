@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Task = Literal["binary", "multiclass", "regression"]
+from okbench.base.shared_types import Task
+
 Format = Literal["libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy"]
 Scale = Literal["none", "[-1,1]", "[0,1]", "[0,1] with target", "/255", "unit norm"]
 Label = int | float | str

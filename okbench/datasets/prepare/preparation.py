@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
-from okbench.datasets.catalogue.specs import Label, Scale, Task, VariantSpec
+from okbench.base.shared_types import Task
+from okbench.datasets.catalogue.specs import Label, Scale, VariantSpec
 from okbench.datasets.readers.multi_file_rows import Joined, Matrix, Rows, distinct
 
 DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner

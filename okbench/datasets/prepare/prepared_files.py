@@ -23,8 +23,9 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from okbench.base.errors import StoreError
+from okbench.base.shared_types import Task
 from okbench.datasets.cache import data_folder, locked
-from okbench.datasets.dataset_types import Dataset, Task
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
 
 _ABOUT = "about.json"

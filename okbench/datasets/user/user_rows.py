@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, UsageError, did_you_mean
+from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import ReaderSpec, VariantSpec
-from okbench.datasets.dataset_types import Dataset, Task
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.fingerprint import fingerprint
 from okbench.datasets.prepare.preparation import prepare
 from okbench.datasets.prepare.running_scale import RunningScale, filled, scaled_running

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from okbench.base.errors import UsageError
-from okbench.datasets.catalogue.specs import Task
+from okbench.base.shared_types import Task
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.prepare.running_scale import RunningScale
 from okbench.datasets.readers.table import Column

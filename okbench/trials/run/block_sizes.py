@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from okbench.datasets.dataset_types import Task
+from okbench.base.shared_types import Task
 
 _POINTS = {"binary": 15, "multiclass": 10, "regression": 20}  # of a curve (Lu et al. 2016)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Learns, Problem
 from okbench.learners.registry import find, settings_of
@@ -38,11 +38,6 @@ def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
         outcome = Outcome(trial, "failed", reason=f"{place}: {kind}{error}")
     return replace(outcome, finished=now(), extra={"load": busy})
-
-
-def now() -> str:
-    """The time an outcome is stamped with."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:

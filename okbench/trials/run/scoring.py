@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.datasets.dataset_types import Task
+from okbench.base.shared_types import Task
 
 
 class BadAnswer(Exception):
