@@ -72,7 +72,7 @@ def list_learners(form: str) -> None:
 
 def _dataset_row(entry: DatasetSpec) -> dict[str, Any]:
     """A dataset, and what is held of it: how many of its files, how much, checked when."""
-    from okbench.datasets.cache import status
+    from okbench.datasets.data_folder import status
 
     row: dict[str, Any] = {"name": entry.name, "task": entry.task, "columns": entry.features}
     if entry.embedded:

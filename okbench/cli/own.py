@@ -70,9 +70,9 @@ def own_file(data: Path, target: str | None, scale: str, **told: Any) -> OwnFile
 @TASK
 def add(path: Path, name: str, target: str | None, task: Task | None) -> None:
     """Give the rows in PATH a name, to be used wherever a dataset is named."""
-    from okbench.datasets.user.user_rows import add
+    from okbench.datasets.user.user_entry import add_user_dataset
 
-    found = add(path, name, target, task)
+    found = add_user_dataset(path, name, target, task)
     for note in found.notes:
         click.echo(note, err=True)
     rows = found.dataset

@@ -18,7 +18,7 @@ def load(name: str, variant: str = "") -> Dataset:
 
 
 def missing(name: str, variant: str = "") -> str | None:
-    """What is not here yet and the command that gets it; None when `load` would succeed."""
+    """What is not here yet and the command that fetches it; None when `load` would succeed."""
     from okbench.datasets.prepare.loading import missing
 
     return missing(name, variant)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.shared_types import Task
-from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.dataset_types import Dataset, fingerprint
 
 FloatArray = NDArray[np.float64]
-Rows = tuple[FloatArray, NDArray[Any]]
+_Rows = tuple[FloatArray, NDArray[Any]]
 
 BLOCK = 4096  # rows drawn at a time; part of what a stream is: changing it changes the rows
 DEFAULT_ROWS = 10_000
@@ -48,29 +47,29 @@ def names() -> tuple[str, ...]:
 
 # --- sets shipped with scikit-learn -------------------------------------------------------------
 
-Shipped = tuple[FloatArray, NDArray[Any], Task, tuple[Any, ...]]
+_Shipped = tuple[FloatArray, NDArray[Any], Task, tuple[Any, ...]]
 
 
-def _digits() -> Shipped:
+def _digits() -> _Shipped:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
     return np.ascontiguousarray(X / 16.0), y.astype(np.int64), "multiclass", tuple(range(10))
 
 
-def _digits_even() -> Shipped:
+def _digits_even() -> _Shipped:
     X, y, _, _ = _digits()
     return X, np.where(y % 2 == 0, 1, -1), "binary", (-1, 1)
 
 
-def _breast_cancer() -> Shipped:
+def _breast_cancer() -> _Shipped:
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
     return 2.0 * _unit_range(X) - 1.0, np.where(y == 1, 1, -1), "binary", (-1, 1)
 
 
-def _diabetes() -> Shipped:
+def _diabetes() -> _Shipped:
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True)
@@ -82,7 +81,7 @@ def _unit_range(values: FloatArray) -> FloatArray:
     return np.ascontiguousarray((values - low) / (high - low))
 
 
-SHIPPED: Mapping[str, Callable[[], Shipped]] = {
+SHIPPED: Mapping[str, Callable[[], _Shipped]] = {
     "digits": _digits,
     "digits-even": _digits_even,
     "breast-cancer": _breast_cancer,
@@ -96,7 +95,7 @@ SHIPPED: Mapping[str, Callable[[], Shipped]] = {
 class Stream:
     """A recipe for endless rows: `make(draws, positions)` gives those at `positions`."""
 
-    make: Callable[[np.random.Generator, NDArray[np.int64]], Rows]
+    make: Callable[[np.random.Generator, NDArray[np.int64]], _Rows]
     task: Task = "binary"
 
     @property
@@ -104,8 +103,8 @@ class Stream:
         return (-1, 1) if self.task == "binary" else ()
 
 
-def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> Rows:
-    """Rows `start` to `start + rows` of a stream; row i is the same however many are asked for."""
+def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> _Rows:
+    """Rows `start` to `start + rows` of a stream; row i is the same however many rows are made."""
     blocks = [
         _stream_block(name, seed, number)
         for number in range(start // BLOCK, max(start, start + rows - 1) // BLOCK + 1)
@@ -116,7 +115,7 @@ def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> Rows:
     return np.ascontiguousarray(X), y
 
 
-def _stream_block(name: str, seed: int, number: int) -> Rows:
+def _stream_block(name: str, seed: int, number: int) -> _Rows:
     draws = np.random.default_rng([*name.encode(), seed, number])
     positions = np.arange(number * BLOCK, (number + 1) * BLOCK, dtype=np.int64)
     X, y = STREAMS[name].make(draws, positions)
@@ -146,14 +145,14 @@ def _signs(positive: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.where(positive, 1, -1)
 
 
-def _checkerboard(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _checkerboard(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """A board of 4 × 4 squares on [-1, 1]²."""
     X = draws.uniform(-1.0, 1.0, (len(positions), 2))
     squares = np.floor(2.0 * X).astype(np.int64)
     return X, _signs(squares.sum(axis=1) % 2 == 0)
 
 
-def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """Two arms of one and a half turns, blurred by normal noise of 0.02."""
     arm = _signs(draws.random(len(positions)) < 0.5)
     radius = np.sqrt(draws.random(len(positions)))
@@ -162,7 +161,7 @@ def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
     return curve + 0.02 * draws.standard_normal(curve.shape), arm
 
 
-def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """Ten features and a plane whose normal turns as rows go by; one label in twenty is flipped."""
     X = draws.uniform(-1.0, 1.0, (len(positions), 10))
     feature = np.arange(10)
@@ -176,14 +175,14 @@ def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> Row
 # the unit cube, and targets are divided by the largest value they have without noise.
 
 
-def _friedman1(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman1(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 10))
     clean = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     clean += 10 * X[:, 3] + 5 * X[:, 4]
     return X, (clean + draws.standard_normal(len(positions))) / 30.0
 
 
-def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 4))
     resistance, reactance = _circuit(X)
     noise = 125.0 * draws.standard_normal(len(positions))
@@ -191,7 +190,7 @@ def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows
     return X, (np.hypot(resistance, reactance) + noise) / largest
 
 
-def _friedman3(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman3(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 4))
     resistance, reactance = _circuit(X)
     noise = 0.1 * draws.standard_normal(len(positions))

@@ -17,7 +17,7 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.describe import describe
 from okbench.datasets.prepare import prepared_files
 from okbench.datasets.prepare.loading import load_afresh
-from okbench.datasets.prepare.prepared_files import Writer
+from okbench.datasets.prepare.prepared_files import NpyWriter
 
 ENTRY = """datasets:
   mine:
@@ -187,7 +187,7 @@ def test_an_embedded_set_is_described() -> None:
 def test_a_growing_npy_file_is_one_that_numpy_reads(tmp_path: Path, columns: int | None) -> None:
     shape = (7,) if columns is None else (7, columns)
     values = np.random.default_rng(0).random(shape)
-    with Writer(tmp_path / "x.npy", np.float64, columns) as writer:
+    with NpyWriter(tmp_path / "x.npy", np.float64, columns) as writer:
         for start in range(0, 7, 2):
             writer.append(values[start : start + 2])
     assert np.array_equal(np.load(tmp_path / "x.npy"), values)

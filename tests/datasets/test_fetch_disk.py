@@ -154,7 +154,7 @@ def test_a_disk_that_fills_half_way_leaves_nothing(
 ) -> None:
     whole = download._append
 
-    def half_way(raw: Any, order: download.Order, start: int, total: int | None) -> int:
+    def half_way(raw: Any, order: download.DownloadRequest, start: int, total: int | None) -> int:
         whole(raw, order, start, total)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(order.part))
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from okbench.base.errors import FetchError, UsageError
-from okbench.datasets.cache import path_of, record_of, status
 from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.data_folder import path_of, record_of, status
 from okbench.datasets.fetch.fetching import by_hand_steps, fetch, verify
 from tests.datasets.fetch_world import ROWS, World, sha256
 from tests.shared import SHARED

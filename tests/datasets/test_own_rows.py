@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from okbench.base.errors import DataError, StoreError, UsageError
 from okbench.datasets import load
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.datasets.user.user_rows import OwnRows, add, read
+from okbench.datasets.user.user_entry import add_user_dataset as add
+from okbench.datasets.user.user_rows import UserRows
+from okbench.datasets.user.user_rows import read_user_rows as read
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def written(folder: Path, text: str, name: str = "mine.csv") -> Path:
     return folder / name
 
 
-def dense(found: OwnRows) -> list[list[float]]:
+def dense(found: UserRows) -> list[list[float]]:
     X = found.dataset.X
     return (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
 

@@ -14,7 +14,7 @@ import yaml
 
 from okbench.base.errors import ConfigError, StoreError, UsageError
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.datasets.catalogue.entries import read_shelf
+from okbench.datasets.catalogue.entries import read_catalogue
 from okbench.datasets.catalogue.specs import FORMATS
 from tests.shared import SHARED
 
@@ -45,7 +45,7 @@ def shelf(tmp_path: Path, entry: str) -> dataset_catalogue.DatasetSpec:
     indented = entry.replace("\n", "\n    ")
     text = f"bases: {{there: https://there.invalid/}}\ndatasets:\n  rows:\n    {indented}\n"
     path.write_text(text, encoding="utf-8")
-    return read_shelf(path).datasets["rows"]
+    return read_catalogue(path).datasets["rows"]
 
 
 GOOD = """task: binary
@@ -282,7 +282,7 @@ def test_an_alias_that_is_another_sets_name_is_refused(tmp_path: Path) -> None:
     entry = "{task: binary, embedded: stream/spirals, aliases: [B]}"
     path.write_text(f"datasets:\n  a: {entry}\n  b: {entry}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="the alias 'B' already means 'b'"):
-        read_shelf(path)
+        read_catalogue(path)
 
 
 def test_a_persons_own_entries_follow_ours(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_persons_own_entries_follow_ours(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert dataset_catalogue.names()[-1] == "mine"
-    assert dataset_catalogue.spec("mine").own
+    assert dataset_catalogue.spec("mine").user_defined
     assert dataset_catalogue.spec("mine").files["all"].path == "/somewhere/mine.csv"
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import FetchError
-from okbench.datasets.cache import Record
 from okbench.datasets.catalogue.specs import FileSpec, Source
+from okbench.datasets.data_folder import Record
 from okbench.datasets.unpack import Measured, open_unpacked, packing
 
 CHECKSUM = "checksum"  # a published hash was met
 COPY = "copy"  # the hash of a copy whose values were checked
-RECORDED = "recorded"  # no hash was known: recorded now, and held to ever after
+RECORDED = "recorded"  # no hash was known: recorded now, and required from now on
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class WrongBytesError(FetchError):
         self.expected, self.received = expected, received
 
 
-def check(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
-    """How the bytes were found right: CHECKSUM, COPY or RECORDED. Wrong ones raise."""
+def check_arrival(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
+    """How the bytes were found right: CHECKSUM, COPY or RECORDED. Wrong bytes raise."""
     got = arrival.measured
     if got.content_sha256 == file.content_sha256 or _published(file, arrival):
         return CHECKSUM
@@ -52,7 +52,7 @@ def check(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
     return RECORDED
 
 
-def refuse_pages(path: Path, source: str) -> None:
+def check_start(path: Path, source: str) -> None:
     """Raise for an empty file, a web page or a pointer in place of the data."""
     with open_unpacked(path) as content:
         start = content.read(512).lstrip(b"\xef\xbb\xbf \t\r\n")

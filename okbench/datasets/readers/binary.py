@@ -57,9 +57,9 @@ def read_cifar(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 def _values(path: Path, file: BinaryIO, dtype: str, shape: list[int]) -> NDArray[Any]:
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if not 0 < size <= MOST_BYTES:
-        told = " × ".join(map(str, shape))
+        axes = " × ".join(map(str, shape))
         raise DataError(
-            f"{path}: its header promises {told} values; {MOST_BYTES >> 30} GB are read"
+            f"{path}: its header promises {axes} values; {MOST_BYTES >> 30} GB are read"
         )
     raw = _exactly(path, file, size)
     if read_bytes(path, file, 1):

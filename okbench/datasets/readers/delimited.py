@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.datasets.readers import delimited_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
-from okbench.datasets.readers.disk_array import Spill, Spills
-from okbench.datasets.readers.libsvm import finite
+from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
 from okbench.datasets.readers.numbers import Scratch
 from okbench.datasets.readers.table import Column, Table, place_of
 
@@ -28,9 +27,9 @@ _SNIFFED_LINES = 500
 class Layout:
     """How the lines of a file are to be read. `delimiter` is one character, or "whitespace".
 
-    Without `header` it is found out: a first line without a number, above lines that have some. The
-    columns in `words` hold text, and so do others whose first lines show some. Only the columns in
-    `keep` are read, all when it is empty. `missing` fields become NaN, or are refused.
+    When `header` is None, the first line is one if it has no number and the lines below have some.
+    The columns in `words` hold text, and so do others whose first lines hold some. Only the columns
+    in `keep` are read, all when it is empty. `missing` fields become NaN, or are refused.
     """
 
     delimiter: str = ","
@@ -55,8 +54,8 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Ta
         first = _without_lines(first, _line_of_first_row(first, layout))
     width = len(names) or len(lines[0])
     kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout)
-    with Spills(folder) as spills:
-        walker = _Walker(kinds, kept, names, layout, spills.new(np.float64))
+    with DiskArrays(folder) as disk_arrays:
+        walker = _Walker(kinds, kept, names, layout, disk_arrays.new(np.float64))
         for chunk in chain([first], pieces):
             walker.walk(chunk)
         if not walker.rows:
@@ -72,7 +71,7 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Ta
 
 
 def sniff_delimiter(path: Path) -> str:
-    """The delimiter of a file whose first line tells: comma, semicolon or tab, else whitespace."""
+    """The delimiter in the first line of a file: comma, semicolon or tab, else whitespace."""
     chunk = next(chunks(path), Chunk(path, b"", 1))
     line = next((line for line in chunk.raw.splitlines() if line.strip()), b"").decode(
         "utf-8", "replace"
@@ -81,7 +80,7 @@ def sniff_delimiter(path: Path) -> str:
 
 
 class _Walker:
-    """Walks chunk after chunk, and gives numbers to words as they are met."""
+    """Reads chunk after chunk, and numbers the words as they are met."""
 
     def __init__(
         self,
@@ -89,7 +88,7 @@ class _Walker:
         kept: Sequence[int],
         names: Sequence[str],
         layout: Layout,
-        values: Spill,
+        values: DiskArray,
     ) -> None:
         self._kinds, self._layout, self.values = kinds, layout, values
         self._width = len(kept)
@@ -135,7 +134,7 @@ class _Walker:
             )
         try:
             if "_" not in word:
-                return finite(chunk, start, word)
+                return chunk.finite_number(start, word)
         except ValueError:
             pass
         raise chunk.error(
@@ -175,8 +174,8 @@ def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
         lines = [_fields(line.strip("\r\n"), layout.delimiter) for line in wanted]
     except csv.Error as error:
         broken = any("\r" in line.strip("\r\n") for line in wanted)
-        told = "a line end within a line; end lines with LF or CR LF" if broken else error
-        raise DataError(f"{chunk.path}:{chunk.first_line}: {told}") from error
+        what = "a line end within a line; end lines with LF or CR LF" if broken else error
+        raise DataError(f"{chunk.path}:{chunk.first_line}: {what}") from error
     if not lines or not lines[0]:
         raise DataError(f"{chunk.path}: holds no rows")
     if len(lines[0]) > MOST_COLUMNS:
@@ -229,7 +228,7 @@ def _first_with_rows(path: Path, pieces: Iterator[Chunk], skip: int) -> Chunk:
 
 
 def _line_of_first_row(chunk: Chunk, layout: Layout) -> int:
-    """How many lines end with the header."""
+    """How many lines there are up to the header, with it."""
     count = 0
     for line in chunk.raw.split(b"\n"):
         count += 1

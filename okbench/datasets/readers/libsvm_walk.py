@@ -1,4 +1,4 @@
-"""The compiled walk over the bytes of LIBSVM text."""
+"""The compiled loop over the bytes of LIBSVM text."""
 
 from __future__ import annotations
 
