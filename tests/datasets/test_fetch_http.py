@@ -253,13 +253,13 @@ def test_a_redirect_to_a_listed_host_is_followed_and_told(world: World) -> None:
     told: list[Progress] = []
     result = world.fetch(progress=told.append)
     assert result.source == world.server.url("/rows")
-    assert "sent on to localhost" in [report.message for report in told]
+    assert "redirected to localhost" in [report.message for report in told]
 
 
 def test_a_redirect_without_end_is_left(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(b"", f"redirect:{world.server.url('/rows')}")
-    assert "sent on more than" in world.fetch().message
+    assert "redirected more than" in world.fetch().message
 
 
 def test_a_redirect_to_another_scheme_is_not_followed(world: World) -> None:

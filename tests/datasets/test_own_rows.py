@@ -37,8 +37,8 @@ def test_a_csv_file_needs_no_words(tmp_path: Path) -> None:
     assert found.dataset.y.tolist() == [0, 1, 0]
     assert (found.dataset.task, found.dataset.classes) == ("binary", (0, 1))
     assert found.notes == (
-        "target: 'y' (the last one; --target says otherwise)",
-        "task: binary, from 2 labels (0, 1); --task says otherwise",
+        "target: 'y' (the last one; --target overrides it)",
+        "task: binary, from 2 labels (0, 1); --task overrides it",
     )
 
 
@@ -68,7 +68,7 @@ def test_words_become_a_column_each(tmp_path: Path) -> None:
     path = written(tmp_path, "colour;size;y\nred;1;0\nblue;2;1\nred;3;0\n")
     found = read(path, target="y")
     assert dense(found) == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
-    assert "columns of words, one column a value: 'colour' (2)" in found.notes
+    assert "columns of words, one column per value: 'colour' (2)" in found.notes
     assert dense(read(path, target="y", drop=["colour"])) == [[1], [2], [3]]
     assert dense(read(path, target="y", drop=["colour"], categorical=["size"]))[1] == [0, 1, 0]
 

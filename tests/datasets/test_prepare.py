@@ -158,8 +158,8 @@ def test_repeated_rows_are_dropped_the_first_stays() -> None:
         ([1.0, 2, 1, 2], {"labels": {"5": 1}}, r"no row has a label of the map \(5\); met: 1, 2"),
         ([1.0] * 4, {"scale": "[0,1] with target", "task": "regression"}, "every target is 1"),
         (["a", "b", "a", "b"], {"task": "regression"}, "the target holds words"),
-        ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be parted after 4"),
-        ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be parted after 9"),
+        ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be split after 4"),
+        ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be split after 9"),
     ],
 )
 def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, told: str) -> None:

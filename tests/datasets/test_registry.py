@@ -136,6 +136,10 @@ def test_an_address_without_https_has_a_checksum_or_needs_a_person() -> None:
                 assert not plain or file.hashed or entry.by_hand, source.url
 
 
+# UCI's unscaled rows come as a .Z file, which is not read
+UNSCALED_SHUTTLE = ("shuttle.trn", "shuttle.tst")
+
+
 @needs_shared
 def test_every_held_file_is_described_as_the_manifest_counts_it() -> None:
     manifest = yaml.safe_load((SHARED / "data" / "manifest.yaml").read_text(encoding="utf-8"))
@@ -149,7 +153,7 @@ def test_every_held_file_is_described_as_the_manifest_counts_it() -> None:
             plain = re.sub(r"\.(bz2|gz|Z)$", "", about["name"])
             file = files.get((held["name"], plain))
             if file is None:
-                assert held["name"] == "adaraker-mat", plain
+                assert held["name"] == "adaraker-mat" or plain in UNSCALED_SHUTTLE, plain
                 continue
             known = {file.content_sha256, *file.copies}
             assert about["content_sha256"] in known, plain
@@ -229,7 +233,7 @@ BAD = {
     "no files": ("task: binary", "'rows' has no files"),
     "no reader": (
         "task: binary\nfiles: {all: {name: rows, from: there:rows}}",
-        "how to read 'all' is not said",
+        "'all' has no reader",
     ),
     "an unknown reader": (f"{GOOD.replace('libsvm', 'libsvn')}", "Did you mean 'libsvm'"),
     "a name that climbs": (f"{GOOD.replace('rows.t,', '../rows,')}", "no plain file name"),

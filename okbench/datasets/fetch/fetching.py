@@ -124,9 +124,9 @@ def _groups(
 
 def _fetch_group(key: str, group: Sequence[FetchTask], bundle: Path | None) -> list[FetchResult]:
     """Fetch the files of a group, while no other process fetches the same."""
-    # files that are all here need no lock, which a read-only folder would refuse
-    all_here = all(path_of(task.file) for task in group)
     try:
+        # files that are all here need no lock, which a read-only folder would refuse
+        all_here = all(path_of(task.file) for task in group)
         with nullcontext() if all_here else _group_lock(key, group[0].ticker):
             downloads = Downloads()
             results = [

@@ -93,7 +93,7 @@ def open_mirror(root: str) -> Mirror:
 
 
 def official_places(file: FileSpec) -> Iterator[Place]:
-    """The addresses of the entry, in its request."""
+    """The addresses of the entry, in its order."""
     return (Place(source, official=True) for source in file.sources)
 
 
