@@ -22,7 +22,7 @@ def amount(text: str, units: Mapping[str, int]) -> float | None:
 
 
 def spoken_time(seconds: float) -> str:
-    """Seconds in the unit a person would choose."""
+    """Seconds in the unit that reads best: s, min or h."""
     if seconds < 90:
         return f"{seconds:.3g} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.3g} h"

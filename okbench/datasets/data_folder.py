@@ -60,7 +60,7 @@ def data_folder() -> Path:
 
 
 def at_home(folder: str, what: str) -> Path:
-    """A folder as a person wrote it, perhaps with a ~; `what` names the option it comes from."""
+    """A folder as the user wrote it, perhaps with a ~; `what` names the option it comes from."""
     try:
         return Path(folder).expanduser()
     except RuntimeError as error:

@@ -36,7 +36,7 @@ CheckStop = Callable[[], None]
 
 @dataclass(frozen=True)
 class Measured:
-    """Sizes and hashes of a file as it lies on the disk, and of its content."""
+    """Sizes and hashes of a file as it is on the disk, and of its content."""
 
     bytes: int
     sha256: str
@@ -130,7 +130,7 @@ def _opened_member(
 
 
 def _unique_member(member: str, names: list[str]) -> str:
-    """The archive's own name for a member, which may lie in another folder than expected."""
+    """The archive's own name for a member, which may be in another folder than expected."""
     exact = [name for name in names if name == member]
     found = exact or [name for name in names if _same_file(name, member)]
     if len(found) != 1:

@@ -64,7 +64,7 @@ def test_a_variant_that_makes_no_sense_is_refused(variant: str) -> None:
         load("spirals", variant)
 
 
-def test_a_set_without_variants_says_so() -> None:
+def test_a_set_without_variants_is_refused_one() -> None:
     with pytest.raises(UsageError, match="no variants"):
         load("digits", "50")
 

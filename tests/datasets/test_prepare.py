@@ -27,7 +27,7 @@ def features(ready: Prepared) -> np.ndarray[Any, Any]:
     return np.concatenate([sp.csr_array(block).toarray() for block in ready.blocks()])
 
 
-def test_nothing_is_done_unless_a_variant_says_so() -> None:
+def test_nothing_is_done_unless_a_variant_asks_for_it() -> None:
     ready = prepared()
     assert np.array_equal(features(ready), X)
     assert ready.y.tolist() == [-1, 1, 1, -1]
@@ -151,17 +151,21 @@ def test_repeated_rows_are_dropped_the_first_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "steps", "told"),
+    ("y", "steps", "message"),
     [
         ([1.0] * 4, {}, "every row has the label 1; two classes are needed"),
         ([1.0, 2, 3, 1], {}, r"3 labels \(1, 2, 3, …\) in a set of two classes"),
-        ([1.0, 2, 1, 2], {"labels": {"5": 1}}, r"no row has a label of the map \(5\); met: 1, 2"),
+        (
+            [1.0, 2, 1, 2],
+            {"labels": {"5": 1}},
+            r"no row has a label of the map \(5\); there are: 1, 2",
+        ),
         ([1.0] * 4, {"scale": "[0,1] with target", "task": "regression"}, "every target is 1"),
         (["a", "b", "a", "b"], {"task": "regression"}, "the target holds words"),
         ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be split after 4"),
         ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be split after 9"),
     ],
 )
-def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         prepared(y=y, **steps)

@@ -43,10 +43,10 @@ def _mirror(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @cache
 def manifest() -> dict[str, dict[str, Any]]:
     """What is known of each stored file, by folder/name."""
-    told = yaml.load((MIRROR / "manifest.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    known = yaml.load((MIRROR / "manifest.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return {
         f"{entry['name']}/{file['name']}": file
-        for entry in told["datasets"]
+        for entry in known["datasets"]
         for file in entry["files"]
     }
 
@@ -59,14 +59,14 @@ def libsvm_files() -> list[str]:
 
 @pytest.mark.parametrize("name", libsvm_files())
 def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> None:
-    told = manifest()[name]
+    known = manifest()[name]
     rows = read_libsvm(MIRROR / name)
-    assert rows.X.shape == (told["rows"], told["max_index"])
-    assert rows.X.nnz <= told["nonzeros"]
-    if "class_counts" in told:
-        assert Counter(rows.y.astype(int).tolist()) == told["class_counts"]
+    assert rows.X.shape == (known["rows"], known["max_index"])
+    assert rows.X.nnz <= known["nonzeros"]
+    if "class_counts" in known:
+        assert Counter(rows.y.astype(int).tolist()) == known["class_counts"]
     else:
-        assert [rows.y.min(), rows.y.max()] == told["target_range"]
+        assert [rows.y.min(), rows.y.max()] == known["target_range"]
 
 
 def variants() -> list[tuple[str, str]]:

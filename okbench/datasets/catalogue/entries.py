@@ -260,19 +260,19 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         where=node.where if node else spec.where,
     )
     counts = [spec.files[key].rows for key in use]
-    held = None if None in counts else sum(cast(list[int], counts))
-    rows = _count(found.get("rows")) or variant.first or held
-    _check_rows(rows, held, variant, node)
+    in_files = None if None in counts else sum(cast(list[int], counts))
+    rows = _count(found.get("rows")) or variant.first or in_files
+    _check_rows(rows, in_files, variant, node)
     return replace(variant, rows=rows)
 
 
 def _check_rows(
-    rows: int | None, held: int | None, variant: VariantSpec, node: Node | None
+    rows: int | None, in_files: int | None, variant: VariantSpec, node: Node | None
 ) -> None:
     if node is None or rows is None:
         return
-    if held is not None and rows > held:
-        raise node.error(f"{rows:,} rows are promised, the files hold {held:,}")
+    if in_files is not None and rows > in_files:
+        raise node.error(f"{rows:,} rows are promised, the files hold {in_files:,}")
     if variant.train is not None and variant.train >= rows:
         raise node.error(f"{variant.train:,} training rows leave no test rows of {rows:,}")
 

@@ -129,7 +129,7 @@ class DatasetSpec:
     cite: str = ""
     licence: str = ""
     page: str = ""
-    by_hand: tuple[str, ...] = ()  # the steps, when nobody can fetch the set unattended
+    by_hand: tuple[str, ...] = ()  # the steps, when the set cannot be fetched unattended
     embedded: str = ""  # sklearn/… or stream/…: needs no files
     parameters: Mapping[str, int | float] = field(default_factory=dict)
     user_defined: bool = False

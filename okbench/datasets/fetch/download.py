@@ -31,7 +31,7 @@ _LONGEST_PAUSE = 60.0
 
 
 class NotThereError(FetchError):
-    """Raised when the server says that it does not have the file (404, 410)."""
+    """Raised when the server does not have the file (404, 410)."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 class FetchResult:
     """What became of one file. `checked` says what its hash was compared with.
 
-    'missing' is a file that the mirror does not have, 'by hand' one that a person must get.
+    'missing' is a file that the mirror does not have, 'by hand' one that the user must get.
     """
 
     dataset: str
@@ -53,7 +53,7 @@ class FetchResult:
     checked: str = ""  # checksum, copy or recorded
     source: str = ""
     verified: str = ""
-    message: str = ""  # what went wrong, or what else a person should know
+    message: str = ""  # what went wrong, or what else the user should know
 
     @property
     def ok(self) -> bool:
@@ -69,7 +69,7 @@ def fetch(
     progress: Callback | None = None,
     patience: Patience | None = None,
 ) -> list[FetchResult]:
-    """Fetch every file of the named datasets, or say for each why it could not be fetched.
+    """Fetch every file of the named datasets, or report for each why it could not be fetched.
 
     With a mirror (or OKBENCH_MIRROR) files come from there and from nowhere else. Files that are
     here already are not touched. `progress` is called from one thread at a time.
@@ -105,7 +105,7 @@ def verify(names: Sequence[str], *, progress: Callback | None = None) -> list[Fe
 
 
 def by_hand_steps(name: str) -> tuple[str, ...]:
-    """What a person must do for a set that cannot be fetched unattended; () for any other."""
+    """What the user must do for a set that cannot be fetched unattended; () for any other."""
     return dataset_catalogue.spec(name).by_hand
 
 
@@ -142,7 +142,7 @@ def _group_lock(key: str, ticker: Ticker) -> AbstractContextManager[None]:
     lock = data_folder() / ".okbench" / f"{sha256(key.encode()).hexdigest()[:16]}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     return locked(
-        lock, ticker.check_stop, lambda: ticker.notify("another process is at it; waiting")
+        lock, ticker.check_stop, lambda: ticker.notify("another process is fetching it; waiting")
     )
 
 

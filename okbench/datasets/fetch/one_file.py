@@ -106,7 +106,7 @@ def _places(task: FetchTask) -> list[Place]:
 
 
 def _adopt(task: FetchTask) -> bool:
-    """Take a file that a person put in its place, once its bytes are found right."""
+    """Take a file that the user put in its place, once its bytes are found right."""
     folder = folder_of(task.file)
     for suffix in PACKED:
         path = folder / f"{task.file.name}{suffix}"

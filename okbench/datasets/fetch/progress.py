@@ -74,5 +74,5 @@ class Ticker:
         self._meter.report(Progress(self._dataset, self._file, done, total, rate))
 
     def notify(self, message: str) -> None:
-        """Report something that a person should know."""
+        """Report something that the user should know."""
         self._meter.report(Progress(self._dataset, self._file, message=message))

@@ -52,8 +52,8 @@ class Ranges:
 def _extremes(block: sp.csr_array) -> tuple[FloatArray, FloatArray]:
     """Of each column of sparse rows; what is not stored is 0."""
     width = block.shape[1]
-    met = np.bincount(block.indices, minlength=width)
-    outside = 0.0 if len(met) == 0 else np.where(met < block.shape[0], 0.0, np.inf)
+    stored = np.bincount(block.indices, minlength=width)
+    outside = 0.0 if len(stored) == 0 else np.where(stored < block.shape[0], 0.0, np.inf)
     low, high = np.full(width, 1.0) * outside, -np.full(width, 1.0) * outside
     np.minimum.at(low, block.indices, block.data)
     np.maximum.at(high, block.indices, block.data)
@@ -147,8 +147,10 @@ def relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArr
     others = labels.get("rest")
     absent = labels.keys() - set(written) - {"rest"}
     if len(absent) == len(labels.keys() - {"rest"}) > 0:
-        met = ", ".join(written[:8])
-        raise DataError(f"{name}: no row has a label of the map ({', '.join(absent)}); met: {met}")
+        present = ", ".join(written[:8])
+        raise DataError(
+            f"{name}: no row has a label of the map ({', '.join(absent)}); there are: {present}"
+        )
     kept = [others if others is not None else label for label in found.tolist()]
     new = np.array([labels.get(word, stays) for word, stays in zip(written, kept, strict=True)])
     return np.asarray(new[codes.reshape(-1)])

@@ -38,7 +38,7 @@ class Layout:
     keep: tuple[Column, ...] = ()
     missing: bool = False
     comment: str = ""
-    names: tuple[str, ...] = ()  # of the columns, when the file does not say
+    names: tuple[str, ...] = ()  # of the columns, when the file has no header
     skip: int = 0  # lines before the table
 
 
@@ -80,7 +80,7 @@ def sniff_delimiter(path: Path) -> str:
 
 
 class _Walker:
-    """Reads chunk after chunk, and numbers the words as they are met."""
+    """Reads chunk after chunk, and numbers the words in the order of their first use."""
 
     def __init__(
         self,
@@ -106,11 +106,11 @@ class _Walker:
             ord(mark) if len(mark) == 1 else -1
             for mark in (self._layout.delimiter, self._layout.comment)
         )
-        rows, n_left, problem, place, met = walk.walk_delimited(
+        rows, n_left, problem, place, n_fields = walk.walk_delimited(
             text, delimiter, comment, self._kinds, values, left, Scratch.new()
         )
         if problem:
-            raise self._complaint(chunk, problem, place, met)
+            raise self._error(chunk, problem, place, n_fields)
         for place, start, end in left[:n_left].tolist():
             values[place] = self._meaning(chunk, place % self._width, start, end)
         self.values.append(values[: rows * self._width])
@@ -143,11 +143,11 @@ class _Walker:
             "name it as categorical, or drop it",
         )
 
-    def _complaint(self, chunk: Chunk, problem: int, place: int, met: int) -> DataError:
+    def _error(self, chunk: Chunk, problem: int, place: int, n_fields: int) -> DataError:
         expected = len(self._kinds)
         if problem == walk.OPEN_QUOTE:
             return chunk.error(place, "a quote is opened and not closed on its line")
-        count = f"more than {expected}" if problem == walk.TOO_MANY else str(met)
+        count = f"more than {expected}" if problem == walk.TOO_MANY else str(n_fields)
         return chunk.error(place, f"{count} fields in a table of {expected} columns")
 
 

@@ -34,7 +34,7 @@ def read_libsvm(
 ) -> LabelledRows:
     """Read a file, plain or compressed; rows stay on disk (in `folder`) and are mapped.
 
-    Without a `width` it is the highest index met. `index_base=None` finds out: 0 if an index 0 is
+    Without a `width`, the highest index is the width. `index_base=None` takes 0 if an index 0 is
     there, else 1. Comments, blank lines and qid are skipped, and explicit zeros dropped.
     """
     base, bound = (0, -1) if index_base is None else (index_base, -1 if width is None else width)
@@ -79,7 +79,7 @@ class _Block:
         sheet = walk.Sheet.of(len(chunk.raw))
         found = walk.Found(*walk.walk_libsvm(chunk.text, base, width, sheet))
         if found.problem:
-            raise chunk.error(found.place, _complaint(chunk, found, base, width))
+            raise chunk.error(found.place, _problem_text(chunk, found, base, width))
         for at, start, end in sheet.hard[: found.n_hard].tolist():
             value = chunk.finite_number(start, chunk.raw[start:end].decode())
             if at < 0:
@@ -123,7 +123,7 @@ def _sort_row(chunk: Chunk, sheet: walk.Sheet, row: int) -> None:
     sheet.indices[entries], sheet.values[entries] = indices, sheet.values[entries][order]
 
 
-def _complaint(chunk: Chunk, found: walk.Found, base: int, width: int) -> str:
+def _problem_text(chunk: Chunk, found: walk.Found, base: int, width: int) -> str:
     place = found.place
     word, index = chunk.word_at(place), chunk.word_at(place, b": \t\r\n")
     what = "not finite" if word.strip("'+-").lower() in _NOT_FINITE else "no number"

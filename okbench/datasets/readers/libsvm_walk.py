@@ -53,7 +53,7 @@ class Sheet(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a walk met; `problem` is 0 when all went well."""
+    """What was read; `problem` is 0 when all went well."""
 
     rows: int
     entries: int

@@ -59,7 +59,9 @@ def place_of(path: Path, column: Column, names: Sequence[str], width: int) -> in
     if column in names:
         if names.count(column) > 1:
             places = ", ".join(str(place) for place in range(width) if names[place] == column)
-            raise DataError(f"{path}: several columns are called '{column}'; say a place: {places}")
+            raise DataError(
+                f"{path}: several columns are called '{column}'; give a place instead: {places}"
+            )
         return names.index(str(column))
     if is_place(column):
         column = int(column)

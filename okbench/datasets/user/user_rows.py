@@ -31,7 +31,7 @@ _LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?
 
 @dataclass(frozen=True)
 class UserRows:
-    """Rows, and what had to be guessed about them, for a person to read."""
+    """Rows, and notes for the user on what had to be guessed about them."""
 
     dataset: Dataset
     notes: tuple[str, ...]
