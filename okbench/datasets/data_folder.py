@@ -36,11 +36,11 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldFiles:
     """How much of a dataset is in the data folder."""
 
-    files: int  # of how many are needed
-    of: int
+    files: int
+    of: int  # the files of the dataset
     bytes: int
     verified: str  # when the file checked longest ago was checked; "" when nothing is here
 
@@ -82,11 +82,11 @@ def path_of(file: FileSpec) -> Path | None:
         return None
 
 
-def status(entry: DatasetSpec) -> Held:
+def status(entry: DatasetSpec) -> HeldFiles:
     """How much of a dataset is here, its size, and when it was verified."""
     here = [(file, path_of(file)) for file in entry.files.values()]
     records = [record_of(file) for file, path in here if path]
-    return Held(
+    return HeldFiles(
         files=sum(path is not None for _, path in here),
         of=len(here),
         bytes=sum(path.stat().st_size for _, path in here if path),
@@ -94,14 +94,14 @@ def status(entry: DatasetSpec) -> Held:
     )
 
 
-def folder_of(file: FileSpec, root: Path | None = None) -> Path:
+def folder_of(file: FileSpec) -> Path:
     """The folder that holds a file."""
-    return (root or data_folder()) / file.folder
+    return data_folder() / file.folder
 
 
-def private_folder(file: FileSpec, root: Path | None = None) -> Path:
+def private_folder(file: FileSpec) -> Path:
     """Where records, locks and downloads under way are kept."""
-    return folder_of(file, root) / ".okbench"
+    return folder_of(file) / ".okbench"
 
 
 def record_of(file: FileSpec) -> Record | None:

@@ -18,14 +18,14 @@ FloatArray = NDArray[np.float64]
 _Rows = tuple[FloatArray, NDArray[Any]]
 
 BLOCK = 4096  # rows drawn at a time; part of what a stream is: changing it changes the rows
-DEFAULT_ROWS = 10_000
-MOST_ROWS = 100_000_000
+_DEFAULT_ROWS = 10_000
+_MOST_ROWS = 100_000_000
 
 
 def load_embedded(
     name: str, variant: str = "", parameters: Mapping[str, int | float] = MappingProxyType({})
 ) -> Dataset:
-    """One of `names()`. A stream's variant is '', '50000' or 'rows=50000,seed=1'."""
+    """One of `embedded_names()`. A stream's variant is '', '50000' or 'rows=50000,seed=1'."""
     variant = "" if variant == "all" else variant
     if name in STREAMS:
         stream = STREAMS[name]
@@ -36,11 +36,11 @@ def load_embedded(
             raise UsageError(f"dataset '{name}' has no variants, so not '{variant}'")
         X, y, task, classes = SHIPPED[name]()
     else:
-        raise UsageError(f"no embedded dataset '{name}'.{did_you_mean(name, names())}")
+        raise UsageError(f"no embedded dataset '{name}'.{did_you_mean(name, embedded_names())}")
     return Dataset(name, X, y, task, classes, fingerprint(X, y, classes))
 
 
-def names() -> tuple[str, ...]:
+def embedded_names() -> tuple[str, ...]:
     """Every embedded set."""
     return (*SHIPPED, *STREAMS)
 
@@ -126,7 +126,7 @@ def _stream_block(name: str, seed: int, number: int) -> _Rows:
 def _length_and_seed(
     name: str, variant: str, parameters: Mapping[str, int | float]
 ) -> tuple[int, int]:
-    chosen = {"rows": DEFAULT_ROWS, "seed": 0}
+    chosen = {"rows": _DEFAULT_ROWS, "seed": 0}
     chosen |= {key: int(value) for key, value in parameters.items()}
     for part in filter(None, variant.replace(" ", "").split(",")):
         key, _, value = part.rpartition("=")
@@ -136,8 +136,8 @@ def _length_and_seed(
                 f"as in {name}:50000 or {name}:rows=50000,seed=1"
             )
         chosen[key or "rows"] = int(value)
-    if not 1 <= chosen["rows"] <= MOST_ROWS:
-        raise UsageError(f"stream '{name}': rows must be from 1 to {MOST_ROWS:,}")
+    if not 1 <= chosen["rows"] <= _MOST_ROWS:
+        raise UsageError(f"stream '{name}': rows must be from 1 to {_MOST_ROWS:,}")
     return chosen["rows"], chosen["seed"]
 
 

@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 
 from okbench.base.errors import FetchError
 
-SUFFIXES = {b"BZh": ".bz2", b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz"}
+_SUFFIXES = {b"BZh": ".bz2", b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz"}
 DAMAGED = (
     *(OSError, EOFError, NotImplementedError),
     *(lzma.LZMAError, zlib.error, zipfile.BadZipFile, tarfile.TarError),
@@ -31,7 +31,7 @@ _LEAST_LIMIT = 1 << 30
 _LARGEST_RATIO = 200  # the most compressible published file unpacks to 70 times its size
 _SYMLINK = 0o120000
 
-CheckStop = Callable[[], None]
+_CheckStop = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def packing(path: Path) -> str:
     """'.bz2', '.gz' or '.xz' for a compressed file, '' for any other."""
     with path.open("rb") as file:
         start = file.read(6)
-    return next((suffix for magic, suffix in SUFFIXES.items() if start.startswith(magic)), "")
+    return next((suffix for magic, suffix in _SUFFIXES.items() if start.startswith(magic)), "")
 
 
 def open_unpacked(path: Path) -> BinaryIO:
@@ -70,7 +70,7 @@ def limit(packed_bytes: int, content_bytes: int | None = None) -> int:
     return 2 * content_bytes if content_bytes else max(_LEAST_LIMIT, _LARGEST_RATIO * packed_bytes)
 
 
-def measure(path: Path, most: int, check_stop: CheckStop = lambda: None) -> Measured:
+def measure(path: Path, most: int, check_stop: _CheckStop = lambda: None) -> Measured:
     """Hash a file and its content; `check_stop` is called along the way and may raise."""
     md5 = hashlib.md5(usedforsecurity=False)
     whole, size = hashlib.sha256(), 0
@@ -91,7 +91,7 @@ def measure(path: Path, most: int, check_stop: CheckStop = lambda: None) -> Meas
 
 
 def extract(
-    archive: Path, member: str, target: Path, most: int, check_stop: CheckStop = lambda: None
+    archive: Path, member: str, target: Path, most: int, check_stop: _CheckStop = lambda: None
 ) -> None:
     """Write one file out of a zip or tar; only to `target`, whatever the member calls itself."""
     with _opened_member(archive, member, most, check_stop) as file, target.open("wb") as out:
@@ -101,7 +101,7 @@ def extract(
 
 @contextmanager
 def _opened_member(
-    archive: Path, member: str, most: int, check_stop: CheckStop
+    archive: Path, member: str, most: int, check_stop: _CheckStop
 ) -> Iterator[BinaryIO]:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as members:
@@ -144,7 +144,7 @@ def _same_file(name: str, member: str) -> bool:
     return name.rpartition("/")[2] == member.rpartition("/")[2]
 
 
-def _within(file: BinaryIO, most: int, name: str, check_stop: CheckStop) -> Iterator[bytes]:
+def _within(file: BinaryIO, most: int, name: str, check_stop: _CheckStop) -> Iterator[bytes]:
     """The chunks of a stream, refusing more than `most` bytes."""
     size = 0
     while chunk := file.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""Downloads from a server that stalls, cuts, gives wrong bytes, redirects and answers with errors."""
+"""Downloads from a server that stalls, cuts, redirects, errs or gives wrong bytes."""
 
 from __future__ import annotations
 

@@ -43,29 +43,29 @@ class Downloads:
 
     def archive(self, place: Place, task: FetchTask) -> tuple[Path, Measured]:
         """An archive and its hashes, downloaded unless it was before."""
-        if place.shown not in self._archives:
-            path = place.path if place.local else _archive_part(place.shown)
+        if place.address not in self._archives:
+            path = place.path if place.local else _archive_part(place.address)
             if not place.local:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.download(place, task, path)
-            self._archives[place.shown] = path, measured(path, task, place.shown)
-        return self._archives[place.shown]
+            self._archives[place.address] = path, measured(path, task, place.address)
+        return self._archives[place.address]
 
     def download(self, place: Place, task: FetchTask, part: Path) -> None:
         """Fill the part file from the place's address."""
         if download(_request(place, task, part)):
-            self._continued.add(place.shown)
+            self._continued.add(place.address)
 
     def continued(self, place: Place) -> bool:
         """Whether the bytes from a place were put together from more than one answer."""
-        return place.shown in self._continued
+        return place.address in self._continued
 
     def forget(self, place: Place) -> None:
         """Delete what came from a place, so that it is downloaded from the start."""
-        self._archives.pop(place.shown, None)
-        self._continued.discard(place.shown)
+        self._archives.pop(place.address, None)
+        self._continued.discard(place.address)
         if not place.local:
-            discard(_archive_part(place.shown))
+            discard(_archive_part(place.address))
 
     def clear(self) -> None:
         """Delete every downloaded archive, once the files are taken out."""
@@ -85,7 +85,7 @@ def obtain(place: Place, task: FetchTask, downloads: Downloads, new: Path) -> Me
         try:
             extract(archive, place.source.member, new, most, task.ticker.check_stop)
         except DAMAGED as error:
-            raise _damaged(place.shown, error) from error
+            raise _damaged(place.address, error) from error
         return hashes
     if place.local:
         _copy(place.path, new, task)

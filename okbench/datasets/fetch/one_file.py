@@ -147,7 +147,7 @@ def _fetch_from(place: Place, task: FetchTask, downloads: Downloads) -> None:
 
 def _obtain_checked(place: Place, task: FetchTask, downloads: Downloads, new: Path) -> None:
     archive = obtain(place, task, downloads, new)
-    got = measured(new, task, place.shown)
+    got = measured(new, task, place.address)
     about = archive or got
     if place.promised and about.sha256 != place.promised:
         raise WrongBytesError(
@@ -195,7 +195,7 @@ def _set_aside(path: Path, task: FetchTask) -> Path:
 def _mismatch(task: FetchTask, place: Place, problem: WrongBytesError, aside: Path) -> str:
     page = f" ({task.entry.page})" if task.entry.page else ""
     return (
-        f"{task.file.name} from {place.shown}: not the bytes expected\n"
+        f"{task.file.name} from {place.address}: not the bytes expected\n"
         f"  expected {problem.expected}\n"
         f"  received {problem.received}\n"
         f"  kept as {aside}\n"

@@ -29,7 +29,7 @@ class Place:
     promised: str = ""  # sha256 in the manifest of a bundle
 
     @property
-    def shown(self) -> str:
+    def address(self) -> str:
         return self.source.url
 
     @property

@@ -15,9 +15,9 @@ from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import Label, Scale, VariantSpec
 from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowNumbers, distinct
 
-DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
+_DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
 _SUMMARY_COLUMNS = 1000
-LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
+_LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
 
 FloatArray = NDArray[np.float64]
 
@@ -119,15 +119,15 @@ def _labels(
     if variant.above is not None and variant.task != "regression":
         y = np.where(y > variant.above, 1, -1)
     elif variant.labels:
-        y = relabelled(name, y, variant.labels)
+        y = _relabelled(name, y, variant.labels)
     if variant.task == "regression":
         if y.dtype.kind not in "fiu":
             raise DataError(f"{name}: the target holds words ('{y[0]}'), not numbers")
         return y.astype(np.float64), ()
-    return labels_of(name, y, variant.task)
+    return _labels_of(name, y, variant.task)
 
 
-def labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def _labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Labels as integers where they are, and the classes in sorted order."""
     if y.dtype.kind == "f" and np.all(y == np.floor(y)) and np.all(np.abs(y) < 2**53):
         y = y.astype(np.int64)
@@ -140,7 +140,7 @@ def labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tup
     return y, classes
 
 
-def relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArray[Any]:
+def _relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArray[Any]:
     """Labels by a map from how they are written; 'rest' stands for all others, else they stay."""
     found, codes = np.unique(y, return_inverse=True)
     written = [_written(label) for label in found.tolist()]
@@ -181,7 +181,7 @@ def scaled_rows(block: Matrix, scale: Scale, ranges: Ranges) -> Matrix:
     span = ranges.high - ranges.low
     varies = span > 0.0
     safe = np.where(varies, span, 1.0)
-    if not isinstance(block, np.ndarray) and keeps_zeros(scale, ranges):
+    if not isinstance(block, np.ndarray) and _keeps_zeros(scale, ranges):
         scaled = block.copy()
         scaled.data = np.where(varies[block.indices], block.data / safe[block.indices], 0.0)
         scaled.eliminate_zeros()
@@ -205,7 +205,7 @@ def _unit_norm(block: Matrix) -> Matrix:
     return scaled
 
 
-def keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
+def _keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
     """Whether a scaling leaves every 0 where it is."""
     if scale in ("none", "/255", "unit norm"):
         return True
@@ -216,7 +216,7 @@ def keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
 def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Scale, ranges: Ranges) -> bool:
     """Whether few enough of the prepared values are other than 0."""
     size = len(rows) * source.width
-    if not keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > LARGEST_FILLED:
+    if not _keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > _LARGEST_FILLED:
         raise DataError(
             f"scaling to {scale} fills {len(rows):,} × {source.width:,} sparse rows "
             f"({size * 8 >> 30:,} GB); use 'none' or 'unit norm'"
@@ -225,6 +225,6 @@ def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Scale, ranges:
     for block in source.blocks(np.sort(rows)):
         scaled = scaled_rows(block, scale, ranges)
         filled += int(np.count_nonzero(scaled)) if isinstance(scaled, np.ndarray) else scaled.nnz
-        if filled >= DENSE_FROM * size:
+        if filled >= _DENSE_FROM * size:
             return False
     return True

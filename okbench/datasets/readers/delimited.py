@@ -18,8 +18,8 @@ from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
 from okbench.datasets.readers.numbers import Scratch
 from okbench.datasets.readers.table import Column, Table, place_of
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
-MOST_COLUMNS = 1_000_000
+_MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+_MOST_COLUMNS = 1_000_000
 _SNIFFED_LINES = 500
 
 
@@ -124,7 +124,7 @@ class _Walker:
             word = _unquoted(raw.decode("utf-8", "backslashreplace"))
             return float(known.setdefault(word, len(known)))
         word = _unquoted(raw.decode("utf-8", "replace")).strip()
-        if word in MISSING:
+        if word in _MISSING:
             if self._layout.missing:
                 return float("nan")
             raise chunk.error(
@@ -178,9 +178,9 @@ def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
         raise DataError(f"{chunk.path}:{chunk.first_line}: {what}") from error
     if not lines or not lines[0]:
         raise DataError(f"{chunk.path}: holds no rows")
-    if len(lines[0]) > MOST_COLUMNS:
+    if len(lines[0]) > _MOST_COLUMNS:
         raise DataError(
-            f"{chunk.path}:1: {len(lines[0]):,} columns; {MOST_COLUMNS:,} are read at most"
+            f"{chunk.path}:1: {len(lines[0]):,} columns; {_MOST_COLUMNS:,} are read at most"
         )
     return lines
 
@@ -195,7 +195,7 @@ def _is_number(word: str) -> bool:
         float(word)
     except ValueError:
         return False
-    return "_" not in word and word.strip() not in MISSING
+    return "_" not in word and word.strip() not in _MISSING
 
 
 def _kinds(
@@ -205,7 +205,7 @@ def _kinds(
     kinds = np.full(width, walk.NUMBER, dtype=np.int8)
     for row in rows:
         for column, word in enumerate(row[:width]):
-            if not _is_number(word) and word.strip() not in MISSING:
+            if not _is_number(word) and word.strip() not in _MISSING:
                 kinds[column] = walk.WORD
     for wanted in layout.words:
         kinds[place_of(path, wanted, names, width)] = walk.WORD

@@ -25,7 +25,7 @@ from okbench.datasets.user.running_scale import RunningScale, filled, scaled_run
 
 Missing = Literal["refuse", "mean"]
 
-MOST_GUESSED_CLASSES = 20
+_MOST_GUESSED_CLASSES = 20
 _LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
@@ -223,7 +223,7 @@ def _guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
     distinct = np.unique(y)
     words = y.dtype.kind not in "fiub"
     whole = words or bool(np.all(distinct == np.floor(distinct)))
-    if whole and len(distinct) <= (len(y) if words else MOST_GUESSED_CLASSES):
+    if whole and len(distinct) <= (len(y) if words else _MOST_GUESSED_CLASSES):
         task = "binary" if len(distinct) <= 2 else "multiclass"
         labels = [str(label) if words else f"{label:g}" for label in distinct[:8]]
         first = ", ".join(labels) + (", …" if len(distinct) > 8 else "")
