@@ -39,8 +39,8 @@ class Record:
 class HeldFiles:
     """How much of a dataset is in the data folder."""
 
-    files: int
-    of: int  # the files of the dataset
+    files: int  # that are here
+    of: int  # that the dataset has
     bytes: int
     verified: str  # when the file checked longest ago was checked; "" when nothing is here
 
