@@ -1,0 +1,15 @@
+"""What every other package may use: errors, YAML with line numbers, whole files, locks, compiling.
+
+Nothing here knows of datasets, learners or trials.
+"""
+
+__all__ = [
+    "config_nodes",
+    "errors",
+    "jit",
+    "locks",
+    "quantities",
+    "shared_types",
+    "shipped",
+    "whole_files",
+]

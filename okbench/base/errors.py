@@ -1,14 +1,14 @@
-"""Every error a person can meet, and the exit code it ends the command with.
+"""Every error that a user can see, and the exit code with which it ends the command.
 
-    OkbenchError                 1   the base: something a person can act on
+    OkbenchError                 1   the base: something the user can act on
     ├── UsageError               2   an unknown name, a wrong option or setting
-    │   └── ConfigError          2   a YAML file that is not what it should be, with file and line
-    ├── DataError                3   rows that are missing, damaged or not what was promised
+    │   └── ConfigError          2   a YAML file with a mistake; the message has file and line
+    ├── DataError                3   rows that are missing, damaged or not what was expected
     │   └── FetchError           3   a download that did not give the right bytes
     └── StoreError               4   results or caches that cannot be read or written
 
-Click ends a command with 130 on Ctrl-C; SIGTERM ends with 143. Exit code 1 is also how `run`
-says that trials failed and `check` that a result got worse.
+Click ends a command with 130 on Ctrl-C; SIGTERM ends it with 143. Exit code 1 is also how `run`
+reports that trials failed, and `check` that a result got worse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 
 class OkbenchError(Exception):
-    """Something a person can act on; the message says what, where and what to do."""
+    """Something the user can act on; the message states what is wrong, where, and what to do."""
 
     exit_code = 1
 
@@ -30,11 +30,11 @@ class UsageError(OkbenchError):
 
 
 class ConfigError(UsageError):
-    """Raised for a YAML file that cannot be read as what it should be."""
+    """Raised for a YAML file that cannot be read or holds a mistake."""
 
 
 class DataError(OkbenchError):
-    """Raised when rows are missing, damaged, or not the rows that were promised."""
+    """Raised when rows are missing, damaged, or not the expected rows."""
 
     exit_code = 3
 

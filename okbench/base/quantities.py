@@ -1,9 +1,10 @@
-"""Amounts with a unit, as people write and read them: 2G, 30m, 2 h."""
+"""Amounts with a unit and moments, as people write and read them: 2G, 30m, 2 h."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 TIMES = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -21,7 +22,12 @@ def amount(text: str, units: Mapping[str, int]) -> float | None:
 
 
 def spoken_time(seconds: float) -> str:
-    """Seconds in the unit a person would choose."""
+    """Seconds in the unit that reads best: s, min or h."""
     if seconds < 90:
         return f"{seconds:.3g} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.3g} h"
+
+
+def now() -> str:
+    """The present moment in UTC by ISO 8601, as records and outcomes state it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from okbench.base.shared_types import Task
 from okbench.cli.choices import WORDS
 from okbench.cli.options import PATH, together
-from okbench.datasets.catalogue.specs import Task
 
 if TYPE_CHECKING:
     from okbench.trials.plan.user_table import OwnFile
@@ -82,9 +82,9 @@ def add(path: Path, name: str, target: str | None, task: Task | None) -> None:
 
     The file is CSV, LIBSVM text, ARFF or .npy. It stays where it is.
     """
-    from okbench.datasets.user.user_rows import add
+    from okbench.datasets.user.user_entry import add_user_dataset
 
-    found = add(path, name, target, task)
+    found = add_user_dataset(path, name, target, task)
     for note in found.notes:
         click.echo(note, err=True)
     rows = found.dataset

@@ -80,9 +80,9 @@ def check(
     runs/ by default. Mistakes must be equal trial by trial, and losses within the tolerance.
     Seconds are compared only where both were measured with --timing on the same machine.
     """
+    from okbench.base.whole_files import write_whole
     from okbench.reports.guard.check_text import PAGES, summary
     from okbench.reports.guard.speed import Allowed
-    from okbench.reports.results_paths import write_whole
     from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)

@@ -91,7 +91,7 @@ def _learners() -> Finding:
 
 
 def _data() -> Finding:
-    from okbench.datasets.cache import data_folder
+    from okbench.datasets.data_folder import data_folder
 
     folder = data_folder()
     free = shutil.disk_usage(_existing(folder)).free

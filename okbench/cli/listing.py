@@ -88,8 +88,8 @@ def list_learners(form: str) -> None:
 
 def _dataset_row(entry: DatasetSpec) -> dict[str, Any]:
     """A dataset, and which of its files are stored here, how large, and verified when."""
-    from okbench.datasets.cache import status
     from okbench.datasets.catalogue.dataset_catalogue import variant
+    from okbench.datasets.data_folder import status
 
     row: dict[str, Any] = {
         "name": entry.name,

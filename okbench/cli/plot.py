@@ -33,11 +33,11 @@ def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **w
 
     This runs nothing.
     """
+    from okbench.base.whole_files import write_whole
     from okbench.papers.table_catalogue import find
     from okbench.reports.figures.draw import images
     from okbench.reports.figures.figure_data import stored_picture
     from okbench.reports.figures.text import csv_of
-    from okbench.reports.results_paths import write_whole
     from okbench.trials.plan.options import Options
 
     found = find(figure, tuned=settings)

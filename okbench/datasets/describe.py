@@ -1,4 +1,4 @@
-"""What is to be told of a dataset: its rows as they are, and as its entry says they should be."""
+"""A description of a dataset: its rows as they are, and as its entry says they should be."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from okbench.datasets.cache import path_of, record_of
 from okbench.datasets.catalogue.dataset_catalogue import spec
 from okbench.datasets.catalogue.dataset_catalogue import variant as variant_of
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, VariantSpec
+from okbench.datasets.data_folder import path_of, record_of
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.prepare.loading import kept_rows, load
+from okbench.datasets.prepare.loading import load, prepared_rows
 from okbench.datasets.prepare.preparation import Ranges
-from okbench.datasets.readers.multi_file_rows import Joined, Part
+from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 
 
 def describe(name: str, variant: str = "") -> dict[str, Any]:
@@ -25,7 +25,7 @@ def describe(name: str, variant: str = "") -> dict[str, Any]:
         chosen, ranges = variant_of(entry), {"before": None, "after": _ranges(dataset)}
     else:
         chosen = variant_of(entry, variant)
-        found = kept_rows(entry, chosen)
+        found = prepared_rows(entry, chosen)
         dataset, ranges = found.dataset, {"before": found.about.before, "after": found.about.after}
     return {
         "name": entry.name,
@@ -33,7 +33,7 @@ def describe(name: str, variant: str = "") -> dict[str, Any]:
         "variants": list(entry.variants),
         **_shape(dataset),
         "ranges": ranges,
-        "preparation": steps(chosen),
+        "preparation": _steps(chosen),
         "note": chosen.note,
         "agreement": _agreement(entry, chosen, variant, dataset),
         "files": [_file(file) for file in entry.files_of(chosen)],
@@ -64,34 +64,36 @@ def _shape(dataset: Dataset) -> dict[str, Any]:
 
 
 def _ranges(dataset: Dataset) -> Mapping[str, Any]:
-    rows = Joined([Part(dataset.X, dataset.y)]).blocks(np.arange(dataset.n_rows))
+    rows = MultiFileRows([FileRows(dataset.X, dataset.y)]).blocks(np.arange(dataset.n_rows))
     ranges = Ranges.of(rows, dataset.n_features)
-    told = ranges.told()
+    summary = ranges.summary()
     if dataset.task == "regression":
-        told["target"] = [float(dataset.y.min()), float(dataset.y.max())]
-    return told
+        summary["target"] = [float(dataset.y.min()), float(dataset.y.max())]
+    return summary
 
 
-def steps(variant: VariantSpec) -> list[str]:
-    """The preparation in the order it is done, a line a step."""
-    told = [f"join {', '.join(variant.use)}"] if len(variant.use) > 1 else []
+def _steps(variant: VariantSpec) -> list[str]:
+    """The preparation in the order it is done, one line per step."""
+    lines = [f"join {', '.join(variant.use)}"] if len(variant.use) > 1 else []
     if variant.distinct:
-        told.append("drop rows that repeat an earlier one")
+        lines.append("drop rows that repeat an earlier one")
     if variant.first is not None:
-        told.append(f"keep the first {variant.first:,} rows")
+        lines.append(f"keep the first {variant.first:,} rows")
     if variant.above is not None and variant.task != "regression":
-        told.append(f"a target above {variant.above:g} is 1, else -1")
+        lines.append(f"a target above {variant.above:g} is 1, else -1")
     if variant.labels:
-        told.append("labels " + ", ".join(f"{old} → {new}" for old, new in variant.labels.items()))
+        lines.append("labels " + ", ".join(f"{old} → {new}" for old, new in variant.labels.items()))
     if variant.scale != "none":
-        told.append(f"scale {variant.scale}" + _learned_on(variant))
+        lines.append(f"scale {variant.scale}" + _learned_on(variant))
     if variant.split:
-        told.append(f"shuffle with seed {variant.split.seed}, learn {variant.split.train:,} rows")
+        lines.append(
+            f"shuffle with seed {variant.split.seed}, train on {variant.split.train:,} rows"
+        )
     elif variant.train:
-        told.append(f"learn the first {variant.train:,} rows, test on the others")
+        lines.append(f"train on the first {variant.train:,} rows, test on the others")
     if variant.orders:
-        told.append(f"row orders of {variant.orders.file} ({variant.orders.variable})")
-    return told
+        lines.append(f"permutations of {variant.orders.file} ({variant.orders.variable})")
+    return lines
 
 
 def _learned_on(variant: VariantSpec) -> str:
@@ -105,7 +107,7 @@ def _learned_on(variant: VariantSpec) -> str:
 def _agreement(
     entry: DatasetSpec, variant: VariantSpec, asked: str, dataset: Dataset
 ) -> list[dict[str, Any]]:
-    """What the entry promises against what is here, with the entry's reason when they differ."""
+    """What the entry promises beside what is here, with the entry's reason when they differ."""
     rows = None if entry.embedded and asked not in ("", "all") else variant.rows
     pairs = (
         ("rows", rows, dataset.n_rows),

@@ -11,21 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError, did_you_mean
-from okbench.datasets.dataset_types import Dataset, Task
-from okbench.datasets.fingerprint import fingerprint
+from okbench.base.shared_types import Task
+from okbench.datasets.dataset_types import Dataset, fingerprint
 
 FloatArray = NDArray[np.float64]
-Rows = tuple[FloatArray, NDArray[Any]]
+_Rows = tuple[FloatArray, NDArray[Any]]
 
 BLOCK = 4096  # rows drawn at a time; part of what a stream is: changing it changes the rows
-DEFAULT_ROWS = 10_000
-MOST_ROWS = 100_000_000
+_DEFAULT_ROWS = 10_000
+_MOST_ROWS = 100_000_000
 
 
 def load_embedded(
     name: str, variant: str = "", parameters: Mapping[str, int | float] = MappingProxyType({})
 ) -> Dataset:
-    """One of `names()`. A stream's variant is '', '50000' or 'rows=50000,seed=1'."""
+    """One of `embedded_names()`. A stream's variant is '', '50000' or 'rows=50000,seed=1'."""
     variant = "" if variant == "all" else variant
     if name in STREAMS:
         stream = STREAMS[name]
@@ -36,40 +36,40 @@ def load_embedded(
             raise UsageError(f"dataset '{name}' has no variants, so not '{variant}'")
         X, y, task, classes = SHIPPED[name]()
     else:
-        raise UsageError(f"no embedded dataset '{name}'.{did_you_mean(name, names())}")
+        raise UsageError(f"no embedded dataset '{name}'.{did_you_mean(name, embedded_names())}")
     return Dataset(name, X, y, task, classes, fingerprint(X, y, classes))
 
 
-def names() -> tuple[str, ...]:
+def embedded_names() -> tuple[str, ...]:
     """Every embedded set."""
     return (*SHIPPED, *STREAMS)
 
 
 # --- sets shipped with scikit-learn -------------------------------------------------------------
 
-Shipped = tuple[FloatArray, NDArray[Any], Task, tuple[Any, ...]]
+_Shipped = tuple[FloatArray, NDArray[Any], Task, tuple[Any, ...]]
 
 
-def _digits() -> Shipped:
+def _digits() -> _Shipped:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
     return np.ascontiguousarray(X / 16.0), y.astype(np.int64), "multiclass", tuple(range(10))
 
 
-def _digits_even() -> Shipped:
+def _digits_even() -> _Shipped:
     X, y, _, _ = _digits()
     return X, np.where(y % 2 == 0, 1, -1), "binary", (-1, 1)
 
 
-def _breast_cancer() -> Shipped:
+def _breast_cancer() -> _Shipped:
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
     return 2.0 * _unit_range(X) - 1.0, np.where(y == 1, 1, -1), "binary", (-1, 1)
 
 
-def _diabetes() -> Shipped:
+def _diabetes() -> _Shipped:
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True)
@@ -81,7 +81,7 @@ def _unit_range(values: FloatArray) -> FloatArray:
     return np.ascontiguousarray((values - low) / (high - low))
 
 
-SHIPPED: Mapping[str, Callable[[], Shipped]] = {
+SHIPPED: Mapping[str, Callable[[], _Shipped]] = {
     "digits": _digits,
     "digits-even": _digits_even,
     "breast-cancer": _breast_cancer,
@@ -95,7 +95,7 @@ SHIPPED: Mapping[str, Callable[[], Shipped]] = {
 class Stream:
     """A recipe for endless rows: `make(draws, positions)` gives those at `positions`."""
 
-    make: Callable[[np.random.Generator, NDArray[np.int64]], Rows]
+    make: Callable[[np.random.Generator, NDArray[np.int64]], _Rows]
     task: Task = "binary"
 
     @property
@@ -103,8 +103,8 @@ class Stream:
         return (-1, 1) if self.task == "binary" else ()
 
 
-def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> Rows:
-    """Rows `start` to `start + rows` of a stream; row i is the same however many are asked for."""
+def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> _Rows:
+    """Rows `start` to `start + rows` of a stream; row i is the same however many rows are made."""
     blocks = [
         _stream_block(name, seed, number)
         for number in range(start // BLOCK, max(start, start + rows - 1) // BLOCK + 1)
@@ -115,7 +115,7 @@ def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> Rows:
     return np.ascontiguousarray(X), y
 
 
-def _stream_block(name: str, seed: int, number: int) -> Rows:
+def _stream_block(name: str, seed: int, number: int) -> _Rows:
     draws = np.random.default_rng([*name.encode(), seed, number])
     positions = np.arange(number * BLOCK, (number + 1) * BLOCK, dtype=np.int64)
     X, y = STREAMS[name].make(draws, positions)
@@ -126,7 +126,7 @@ def _stream_block(name: str, seed: int, number: int) -> Rows:
 def _length_and_seed(
     name: str, variant: str, parameters: Mapping[str, int | float]
 ) -> tuple[int, int]:
-    chosen = {"rows": DEFAULT_ROWS, "seed": 0}
+    chosen = {"rows": _DEFAULT_ROWS, "seed": 0}
     chosen |= {key: int(value) for key, value in parameters.items()}
     for part in filter(None, variant.replace(" ", "").split(",")):
         key, _, value = part.rpartition("=")
@@ -136,8 +136,8 @@ def _length_and_seed(
                 f"as in {name}:50000 or {name}:rows=50000,seed=1"
             )
         chosen[key or "rows"] = int(value)
-    if not 1 <= chosen["rows"] <= MOST_ROWS:
-        raise UsageError(f"stream '{name}': rows must be from 1 to {MOST_ROWS:,}")
+    if not 1 <= chosen["rows"] <= _MOST_ROWS:
+        raise UsageError(f"stream '{name}': rows must be from 1 to {_MOST_ROWS:,}")
     return chosen["rows"], chosen["seed"]
 
 
@@ -145,14 +145,14 @@ def _signs(positive: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.where(positive, 1, -1)
 
 
-def _checkerboard(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _checkerboard(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """A board of 4 × 4 squares on [-1, 1]²."""
     X = draws.uniform(-1.0, 1.0, (len(positions), 2))
     squares = np.floor(2.0 * X).astype(np.int64)
     return X, _signs(squares.sum(axis=1) % 2 == 0)
 
 
-def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """Two arms of one and a half turns, blurred by normal noise of 0.02."""
     arm = _signs(draws.random(len(positions)) < 0.5)
     radius = np.sqrt(draws.random(len(positions)))
@@ -161,7 +161,7 @@ def _spirals(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
     return curve + 0.02 * draws.standard_normal(curve.shape), arm
 
 
-def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     """Ten features and a plane whose normal turns as rows go by; one label in twenty is flipped."""
     X = draws.uniform(-1.0, 1.0, (len(positions), 10))
     feature = np.arange(10)
@@ -175,14 +175,14 @@ def _hyperplane(draws: np.random.Generator, positions: NDArray[np.int64]) -> Row
 # the unit cube, and targets are divided by the largest value they have without noise.
 
 
-def _friedman1(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman1(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 10))
     clean = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     clean += 10 * X[:, 3] + 5 * X[:, 4]
     return X, (clean + draws.standard_normal(len(positions))) / 30.0
 
 
-def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 4))
     resistance, reactance = _circuit(X)
     noise = 125.0 * draws.standard_normal(len(positions))
@@ -190,7 +190,7 @@ def _friedman2(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows
     return X, (np.hypot(resistance, reactance) + noise) / largest
 
 
-def _friedman3(draws: np.random.Generator, positions: NDArray[np.int64]) -> Rows:
+def _friedman3(draws: np.random.Generator, positions: NDArray[np.int64]) -> _Rows:
     X = draws.random((len(positions), 4))
     resistance, reactance = _circuit(X)
     noise = 0.1 * draws.standard_normal(len(positions))

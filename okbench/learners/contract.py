@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from okbench.base.errors import DataError, OkbenchError, UsageError
+from okbench.base.shared_types import Task as Task
 
-Task = Literal["binary", "multiclass", "regression"]
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix
 FloatArray = NDArray[np.float64]
 

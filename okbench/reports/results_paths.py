@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from okbench.base.errors import StoreError, UsageError
+from okbench.base.errors import UsageError
 from okbench.papers.table_catalogue import find, names
 from okbench.trials.store.files import Store
 from okbench.trials.store.results_file import Contents
@@ -95,26 +93,3 @@ def outcomes_at(place: Path) -> dict[str, Outcome]:
         for path in results_files(place).values()
         for id_, outcome in read_file(path).standing().items()
     }
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name always stands for a whole one; a pipe or a device is written
-    to, never replaced.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).chmod(0o644)
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error

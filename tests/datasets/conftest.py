@@ -1,4 +1,4 @@
-"""Fixtures of the datasets room."""
+"""Fixtures of the tests of datasets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.datasets.server import LyingServer
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """An empty data folder and a server that lies when told to."""
+    """An empty data folder and a server that misbehaves on request."""
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("OKBENCH_MIRROR", raising=False)
     with LyingServer() as server:

@@ -1,4 +1,4 @@
-"""A local HTTP server that does what it is told: stall, cut, lie, send on, answer with errors."""
+"""A local HTTP server that stalls, cuts, redirects, errs or sends wrong bytes, as a test asks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.describe import describe
 from okbench.datasets.prepare import prepared_files
 from okbench.datasets.prepare.loading import load_afresh
-from okbench.datasets.prepare.prepared_files import Writer
+from okbench.datasets.prepare.prepared_files import NpyWriter
 
 ENTRY = """datasets:
   mine:
@@ -123,7 +123,7 @@ def test_a_failure_half_way_leaves_nothing(rows: Path, monkeypatch: pytest.Monke
     assert made_folders(rows) == []
 
 
-def test_a_data_folder_that_cannot_be_written_is_told(
+def test_a_data_folder_that_cannot_be_written_is_reported(
     rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (rows.parent / "data" / ".arrays").write_text("in the way", encoding="utf-8")
@@ -137,12 +137,12 @@ def test_two_processes_prepare_one_set(rows: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    told = [process.communicate()[0].strip() for process in running]
-    assert told == [afresh().fingerprint] * 2
+    printed = [process.communicate()[0].strip() for process in running]
+    assert printed == [afresh().fingerprint] * 2
     assert len(made_folders(rows)) == 1
 
 
-def test_what_is_missing_is_told_with_the_command(rows: Path) -> None:
+def test_what_is_missing_is_reported_with_the_command(rows: Path) -> None:
     assert missing("mine") is None
     assert missing("cod-rna") == "cod-rna: cod-rna.t not here → okbench fetch cod-rna"
     assert "okbench fetch 'tom'" in str(missing("tom's hardware"))
@@ -152,20 +152,20 @@ def test_what_is_missing_is_told_with_the_command(rows: Path) -> None:
     assert "put it back" in str(missing("mine"))
 
 
-def test_bad_rows_are_told_with_their_place(rows: Path) -> None:
+def test_bad_rows_are_reported_with_their_place(rows: Path) -> None:
     rows.write_text("1 1:2\n-1 1:x\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"rows:2:6: the value 'x' is no number"):
         afresh()
 
 
 def test_a_set_is_described(rows: Path) -> None:
-    told = describe("mine")
-    assert (told["rows"], told["features"], told["classes"]) == (4, 3, {-1: 2, 1: 2})
-    assert told["ranges"]["before"]["highs"] == [2, 4, 5]
-    assert told["ranges"]["after"] == {"low": 0, "high": 1, "lows": [0] * 3, "highs": [1] * 3}
-    assert told["preparation"] == ["scale [0,1], ranges of all rows"]
-    assert all(line["agrees"] for line in told["agreement"])
-    assert told["density"] == pytest.approx(5 / 12)
+    described = describe("mine")
+    assert (described["rows"], described["features"], described["classes"]) == (4, 3, {-1: 2, 1: 2})
+    assert described["ranges"]["before"]["highs"] == [2, 4, 5]
+    assert described["ranges"]["after"] == {"low": 0, "high": 1, "lows": [0] * 3, "highs": [1] * 3}
+    assert described["preparation"] == ["scale [0,1], ranges of all rows"]
+    assert all(line["agrees"] for line in described["agreement"])
+    assert described["density"] == pytest.approx(5 / 12)
 
 
 def test_a_description_says_where_rows_and_entry_differ(rows: Path) -> None:
@@ -177,9 +177,9 @@ def test_a_description_says_where_rows_and_entry_differ(rows: Path) -> None:
 
 
 def test_an_embedded_set_is_described() -> None:
-    told = describe("diabetes")
-    assert (told["rows"], told["ranges"]["after"]["target"]) == (442, [0.0, 1.0])
-    assert all(line["agrees"] for line in told["agreement"])
+    described = describe("diabetes")
+    assert (described["rows"], described["ranges"]["after"]["target"]) == (442, [0.0, 1.0])
+    assert all(line["agrees"] for line in described["agreement"])
     assert describe("spirals", "30")["rows"] == 30
 
 
@@ -187,7 +187,7 @@ def test_an_embedded_set_is_described() -> None:
 def test_a_growing_npy_file_is_one_that_numpy_reads(tmp_path: Path, columns: int | None) -> None:
     shape = (7,) if columns is None else (7, columns)
     values = np.random.default_rng(0).random(shape)
-    with Writer(tmp_path / "x.npy", np.float64, columns) as writer:
+    with NpyWriter(tmp_path / "x.npy", np.float64, columns) as writer:
         for start in range(0, 7, 2):
             writer.append(values[start : start + 2])
     assert np.array_equal(np.load(tmp_path / "x.npy"), values)

@@ -7,10 +7,10 @@ import pytest
 
 from okbench.base.errors import UsageError
 from okbench.datasets import load, missing
-from okbench.datasets.embedded import BLOCK, STREAMS, load_embedded, names, stream_rows
+from okbench.datasets.embedded import BLOCK, STREAMS, embedded_names, load_embedded, stream_rows
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", embedded_names())
 def test_an_embedded_set_is_ready_to_learn(name: str) -> None:
     rows = load(name)
     assert isinstance(rows.X, np.ndarray)
@@ -64,7 +64,7 @@ def test_a_variant_that_makes_no_sense_is_refused(variant: str) -> None:
         load("spirals", variant)
 
 
-def test_a_set_without_variants_says_so() -> None:
+def test_a_set_without_variants_is_refused_one() -> None:
     with pytest.raises(UsageError, match="no variants"):
         load("digits", "50")
 

@@ -89,7 +89,7 @@ def test_an_archive_cut_on_the_way_is_continued(world: World) -> None:
     assert world.server.asked["/box"][1]["Range"] == "bytes=300-"
 
 
-def test_a_member_that_is_not_there_is_told_with_those_that_are(world: World) -> None:
+def test_a_member_that_is_not_there_is_reported_with_those_that_are(world: World) -> None:
     world.serve(zipped(alpha=ROWS), path="/box")
     world.describe(**in_archive(world, "rows"))
     assert "no member 'rows' in the archive (it holds alpha)" in world.fetch().message
@@ -136,7 +136,7 @@ def test_a_compressed_bomb_is_not_unpacked(world: World) -> None:
 
 
 @pytest.mark.parametrize("packer", ["gzip", "bz2", "lzma", "zipped"])
-def test_a_damaged_compressed_file_is_told(world: World, packer: str) -> None:
+def test_a_damaged_compressed_file_is_reported(world: World, packer: str) -> None:
     if packer == "zipped":
         packed = bytearray(zipped(rows=ROWS))
         world.describe(**in_archive(world, "rows", path="/rows"))
@@ -154,7 +154,7 @@ def test_a_disk_that_fills_half_way_leaves_nothing(
 ) -> None:
     whole = download._append
 
-    def half_way(raw: Any, order: download.Order, start: int, total: int | None) -> int:
+    def half_way(raw: Any, order: download.DownloadRequest, start: int, total: int | None) -> int:
         whole(raw, order, start, total)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(order.part))
 
@@ -183,7 +183,7 @@ def test_what_others_may_read_is_left_to_the_umask(world: World) -> None:
         assert (world.data / written).stat().st_mode & 0o777 == 0o644
 
 
-def test_a_bundle_that_cannot_be_written_is_told_by_its_own_name(world: World) -> None:
+def test_a_bundle_that_cannot_be_written_is_reported_by_its_own_name(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS)
     (world.data / "file").touch()
@@ -205,7 +205,7 @@ def test_a_file_too_large_for_the_disk_is_not_begun(
 
 
 @pytest.mark.parametrize("reason", [errno.EROFS, errno.EACCES])
-def test_a_folder_that_may_not_be_written_is_told(
+def test_a_folder_that_may_not_be_written_is_reported(
     world: World, monkeypatch: pytest.MonkeyPatch, reason: int
 ) -> None:
     def closed(self: Path, *_: Any, **__: Any) -> None:
@@ -274,7 +274,7 @@ def test_one_failing_file_does_not_stop_the_others(world: World) -> None:
     assert states == {"f0": "fetched", "f1": "failed", "f2": "fetched"}
 
 
-def test_a_damaged_record_is_told_and_stops_no_other_file(world: World) -> None:
+def test_a_damaged_record_is_reported_and_stops_no_other_file(world: World) -> None:
     world.describe_all(
         {f"f{n}": {"name": f"f{n}", "from": world.server.url(f"/f{n}")} for n in range(2)}
     )
@@ -308,8 +308,8 @@ def test_two_processes_fetching_one_set_both_succeed(world: World) -> None:
         subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    told = sorted(process.communicate(timeout=60)[0].strip() for process in processes)
-    assert told == ["fetched", "here"]
+    printed = sorted(process.communicate(timeout=60)[0].strip() for process in processes)
+    assert printed == ["fetched", "here"]
     assert world.held == ["rows.txt"]
 
 
@@ -339,9 +339,9 @@ def test_ctrl_c_on_the_command_ends_it_though_the_server_is_silent(world: World)
     while not (part.exists() and part.stat().st_size == 5000) and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)  # a read would be given up after 60 s
+    _, printed = process.communicate(timeout=30)  # a read would be given up after 60 s
     assert process.returncode != 0
-    assert "KeyboardInterrupt" in told
+    assert "KeyboardInterrupt" in printed
     assert (world.held, world.parts) == ([], ["rows.txt.part"])
 
 

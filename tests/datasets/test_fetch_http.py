@@ -1,4 +1,4 @@
-"""Downloads from a server that stalls, cuts, lies, sends on and answers with errors."""
+"""Downloads from a server that stalls, cuts, redirects, errs or gives wrong bytes."""
 
 from __future__ import annotations
 
@@ -159,14 +159,14 @@ def test_404_is_not_tried_again_but_the_next_address_is(world: World) -> None:
     assert len(world.server.asked["/gone"]) == 1
 
 
-def test_404_everywhere_is_told(world: World) -> None:
+def test_404_everywhere_is_reported(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     result = world.fetch()
     assert "404 Not Found" in result.message
 
 
 @pytest.mark.parametrize("status", [401, 403, 451])
-def test_a_refusal_is_told_as_it_is(world: World, status: int) -> None:
+def test_a_refusal_is_reported_as_it_is(world: World, status: int) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS, f"status:{status}")
     assert f"answered {status}" in world.fetch().message
@@ -245,21 +245,21 @@ def test_a_redirect_to_an_unknown_host_is_not_followed(world: World) -> None:
     assert "/there" not in world.server.asked
 
 
-def test_a_redirect_to_a_listed_host_is_followed_and_told(world: World) -> None:
+def test_a_redirect_to_a_listed_host_is_followed_and_reported(world: World) -> None:
     listed = f"http://localhost:{world.server.port}/there"
     world.describe(content_sha256=RIGHT, **{"from": [world.server.url("/rows"), listed]})
     world.serve(b"", f"redirect:{listed}")
     world.serve(ROWS, path="/there")
-    told: list[Progress] = []
-    result = world.fetch(progress=told.append)
+    reports: list[Progress] = []
+    result = world.fetch(progress=reports.append)
     assert result.source == world.server.url("/rows")
-    assert "sent on to localhost" in [report.message for report in told]
+    assert "redirected to localhost" in [report.message for report in reports]
 
 
 def test_a_redirect_without_end_is_left(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(b"", f"redirect:{world.server.url('/rows')}")
-    assert "sent on more than" in world.fetch().message
+    assert "redirected more than" in world.fetch().message
 
 
 def test_a_redirect_to_another_scheme_is_not_followed(world: World) -> None:
@@ -273,7 +273,7 @@ def test_plain_http_without_a_checksum_is_not_trusted(world: World) -> None:
     assert "neither https nor a known checksum" in world.fetch().message
 
 
-def test_a_server_that_is_not_there_is_told_after_the_tries(world: World) -> None:
+def test_a_server_that_is_not_there_is_reported_after_the_tries(world: World) -> None:
     world.describe(content_sha256=RIGHT, **{"from": "http://127.0.0.1:9/rows"})
     assert "the connection failed" in world.fetch().message
 
@@ -281,7 +281,7 @@ def test_a_server_that_is_not_there_is_told_after_the_tries(world: World) -> Non
 def test_progress_ends_at_the_size_of_the_file(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS)
-    told: list[Progress] = []
-    world.fetch(progress=told.append)
-    assert (told[-1].done, told[-1].total) == (len(ROWS), len(ROWS))
-    assert {(report.dataset, report.file) for report in told} == {("rows", "rows.txt")}
+    reports: list[Progress] = []
+    world.fetch(progress=reports.append)
+    assert (reports[-1].done, reports[-1].total) == (len(ROWS), len(ROWS))
+    assert {(report.dataset, report.file) for report in reports} == {("rows", "rows.txt")}

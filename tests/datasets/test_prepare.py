@@ -11,21 +11,23 @@ from hypothesis import strategies as st
 from okbench.base.errors import DataError
 from okbench.datasets.catalogue.specs import Split, VariantSpec
 from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare, scaled_rows
-from okbench.datasets.readers.multi_file_rows import Joined, Part, distinct
+from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows, distinct
 
 X = np.array([[0.0, 10.0, 5.0], [1.0, 30.0, 5.0], [4.0, 20.0, 5.0], [2.0, 15.0, 5.0]])
 Y = np.array([-1.0, 1.0, 1.0, -1.0])
 
 
 def prepared(X: Any = X, y: Any = Y, **steps: Any) -> Prepared:
-    return prepare("rows", Joined([Part(X, np.asarray(y))]), VariantSpec("all", ("all",), **steps))
+    return prepare(
+        "rows", MultiFileRows([FileRows(X, np.asarray(y))]), VariantSpec("all", ("all",), **steps)
+    )
 
 
 def features(ready: Prepared) -> np.ndarray[Any, Any]:
     return np.concatenate([sp.csr_array(block).toarray() for block in ready.blocks()])
 
 
-def test_nothing_is_done_unless_a_variant_says_so() -> None:
+def test_nothing_is_done_unless_a_variant_asks_for_it() -> None:
     ready = prepared()
     assert np.array_equal(features(ready), X)
     assert ready.y.tolist() == [-1, 1, 1, -1]
@@ -125,10 +127,10 @@ def test_first_rows_are_kept() -> None:
 @pytest.mark.parametrize("sparse", [(False, False), (True, True), (True, False)])
 def test_files_are_joined_in_order_whatever_their_layout(sparse: tuple[bool, bool]) -> None:
     parts = [
-        Part(sp.csr_array(rows) if as_csr else rows, labels)
+        FileRows(sp.csr_array(rows) if as_csr else rows, labels)
         for rows, labels, as_csr in zip((X[:3], X[3:]), (Y[:3], Y[3:]), sparse, strict=True)
     ]
-    joined = Joined(parts)
+    joined = MultiFileRows(parts)
     for order in ([0, 1, 2, 3], [3, 0, 2, 1], [3], [2, 3]):
         blocks = list(joined.blocks(np.array(order)))
         found = np.concatenate([sp.csr_array(block).toarray() for block in blocks])
@@ -138,28 +140,32 @@ def test_files_are_joined_in_order_whatever_their_layout(sparse: tuple[bool, boo
 
 def test_files_of_different_widths_are_refused() -> None:
     with pytest.raises(DataError, match=r"different widths .*a 3, b 2 columns"):
-        Joined([Part(X, Y, "a"), Part(X[:, :2], Y, "b")])
+        MultiFileRows([FileRows(X, Y, "a"), FileRows(X[:, :2], Y, "b")])
 
 
 def test_repeated_rows_are_dropped_the_first_stays() -> None:
     rows = np.array([[1.0, 2], [0, 0], [2, 1], [1, 2], [1, 2], [0, -0.0], [2.0, 4.0]])
     y = np.array(["a", "b", "a", "a", "c", "b", "a"])
     for values in (rows, sp.csr_array(rows)):
-        assert distinct(Joined([Part(values, y)])).tolist() == [0, 1, 2, 4, 6]
+        assert distinct(MultiFileRows([FileRows(values, y)])).tolist() == [0, 1, 2, 4, 6]
 
 
 @pytest.mark.parametrize(
-    ("y", "steps", "told"),
+    ("y", "steps", "message"),
     [
         ([1.0] * 4, {}, "every row has the label 1; two classes are needed"),
         ([1.0, 2, 3, 1], {}, r"3 labels \(1, 2, 3, …\) in a set of two classes"),
-        ([1.0, 2, 1, 2], {"labels": {"5": 1}}, r"no row has a label of the map \(5\); met: 1, 2"),
+        (
+            [1.0, 2, 1, 2],
+            {"labels": {"5": 1}},
+            r"no row has a label of the map \(5\); there are: 1, 2",
+        ),
         ([1.0] * 4, {"scale": "[0,1] with target", "task": "regression"}, "every target is 1"),
         (["a", "b", "a", "b"], {"task": "regression"}, "the target holds words"),
-        ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be parted after 4"),
-        ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be parted after 9"),
+        ([1.0, 2, 1, 2], {"train": 4}, "4 rows cannot be split after 4"),
+        ([1.0, 2, 1, 2], {"split": Split(9, 0)}, "4 rows cannot be split after 9"),
     ],
 )
-def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_rows_that_cannot_be_learned_are_refused(y: Any, steps: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         prepared(y=y, **steps)

@@ -45,7 +45,7 @@ def test_cifar_batches_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reader", "raw", "told"),
+    ("reader", "raw", "message"),
     [
         (read_idx, b"", "not an IDX file"),
         (read_idx, b"PNG.", "not an IDX file"),
@@ -60,8 +60,10 @@ def test_cifar_batches_are_read(tmp_path: Path) -> None:
         (read_cifar, bytes([10]) + bytes(3072), "row 0 has the label 10"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, reader: object, raw: bytes, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_what_is_wrong_is_reported(
+    tmp_path: Path, reader: object, raw: bytes, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
         reader(held(tmp_path, raw))  # type: ignore[operator]
 
 
@@ -87,7 +89,7 @@ def test_small_integers_of_a_mat_file_become_doubles(tmp_path: Path) -> None:
     assert (X**2).tolist() == [[40000, 62500]]
 
 
-def test_a_missing_variable_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_a_missing_variable_is_reported_with_those_there_are(tmp_path: Path) -> None:
     path = tmp_path / "rows.mat"
     scipy.io.savemat(path, {"ID_list": np.eye(2), "words": "text"})
     with pytest.raises(DataError, match=r"no variable 'ID_lst'\. Did you mean 'ID_list'"):

@@ -41,7 +41,7 @@ def complaint(folder: Path, text: str | bytes, **layout: object) -> str:
         ("a,b\n1,2.5\n-3,4e1\n", {"header": True}),
         ('\n"a","b"\n1,2.5\n-3,4e1\n', {"header": None}),
         ("1,2.5\n-3,4e1\n", {"header": None}),
-        ("% said\n1,2.5\n%\n-3,4e1\n", {"comment": "%"}),
+        ("% note\n1,2.5\n%\n-3,4e1\n", {"comment": "%"}),
         ("skipped\nas well\n1,2.5\n-3,4e1\n", {"skip": 2}),
         ("9,1,x,2.5\n9,-3,y,4e1\n", {"keep": (1, -1)}),
     ],
@@ -74,7 +74,7 @@ def test_missing_values_are_refused_or_kept(tmp_path: Path, gap: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "layout", "told"),
+    ("text", "layout", "message"),
     [
         ("1,2\n3\n", {}, "2:1: 1 fields in a table of 2 columns"),
         ("1,2\n3,4,5\n", {}, "2:5: more than 2 fields in a table of 2 columns"),
@@ -101,10 +101,10 @@ def test_missing_values_are_refused_or_kept(tmp_path: Path, gap: str) -> None:
         ("1,2\n", {"keep": (2,)}, " no column 2"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(
-    tmp_path: Path, text: str, layout: dict[str, object], told: str
+def test_what_is_wrong_is_reported_with_its_place(
+    tmp_path: Path, text: str, layout: dict[str, object], message: str
 ) -> None:
-    assert complaint(tmp_path, text, **layout).startswith(told)
+    assert complaint(tmp_path, text, **layout).startswith(message)
 
 
 def test_places_are_right_beyond_the_first_chunk(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_arff_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1,2\n", "no @data line"),
         ("@data\n1,2\n", "@data before any @attribute"),
@@ -145,10 +145,10 @@ def test_arff_is_read(tmp_path: Path) -> None:
         ("@attribute x real\n@data\n", "holds no rows"),
     ],
 )
-def test_what_is_wrong_with_arff_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_with_arff_is_reported(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "rows.arff"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         read_arff(path)
 
 

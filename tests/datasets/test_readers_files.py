@@ -13,8 +13,8 @@ from okbench.base.errors import DataError
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, ReaderSpec
 from okbench.datasets.readers import files
 from okbench.datasets.readers.airlines import FEATURES, read_airlines
-from okbench.datasets.readers.files import read_parts
-from okbench.datasets.readers.multi_file_rows import Joined
+from okbench.datasets.readers.files import read_files
+from okbench.datasets.readers.multi_file_rows import MultiFileRows
 
 
 def entry(folder: Path, contents: dict[str, tuple[str | bytes, dict[str, Any]]]) -> DatasetSpec:
@@ -26,7 +26,7 @@ def entry(folder: Path, contents: dict[str, tuple[str | bytes, dict[str, Any]]])
 
 
 def read(made: DatasetSpec, *keys: str) -> tuple[list[list[float]], list[Any]]:
-    joined = Joined(read_parts(made, keys, lambda file: Path(file.path)))
+    joined = MultiFileRows(read_files(made, keys, lambda file: Path(file.path)))
     blocks = list(joined.blocks(np.arange(joined.n_rows)))
     rows = [block if isinstance(block, np.ndarray) else block.toarray() for block in blocks]
     return np.concatenate(rows).tolist(), joined.y.tolist()

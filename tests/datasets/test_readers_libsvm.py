@@ -66,7 +66,7 @@ def test_packed_files_are_read(tmp_path: Path, pack: object) -> None:
     assert read(tmp_path, pack(b"1 1:2\n2 1:3\n")).X.toarray().tolist() == [[2], [3]]  # type: ignore[operator]
 
 
-def test_a_packed_file_cut_short_is_told(tmp_path: Path) -> None:
+def test_a_packed_file_cut_short_is_reported(tmp_path: Path) -> None:
     assert "cannot be unpacked" in complaint(tmp_path, gzip.compress(b"1 1:2\n" * 5000)[:-20])
 
 
@@ -76,7 +76,7 @@ def test_the_width_is_the_highest_index_or_the_one_given(tmp_path: Path) -> None
     assert read(tmp_path, "1\n2\n").X.shape == (2, 0)
 
 
-def test_the_first_index_is_told_or_found(tmp_path: Path) -> None:
+def test_the_first_index_is_given_or_found(tmp_path: Path) -> None:
     assert read(tmp_path, "1 0:5 1:6\n", index_base=0).X.toarray().tolist() == [[5, 6]]
     found = read(tmp_path, "1 2:5\n1 0:6\n", index_base=None)
     assert (found.index_base, found.X.shape) == (0, (2, 3))
@@ -85,7 +85,7 @@ def test_the_first_index_is_told_or_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1 1:2\n1 1:nan\n", "2:5: the value 'nan' is not finite"),
         ("1 1:-inf\n", "1:5: the value '-inf' is not finite"),
@@ -114,13 +114,13 @@ def test_the_first_index_is_told_or_found(tmp_path: Path) -> None:
         ("1 1:1_0\n", "1:6: '_0' follows a number"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
-    assert complaint(tmp_path, text).startswith(told)
+def test_what_is_wrong_is_reported_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    assert complaint(tmp_path, text).startswith(message)
 
 
-def test_an_index_outside_the_width_is_told(tmp_path: Path) -> None:
-    told = complaint(tmp_path, "1 3:1\n1 1:1 4:1\n", width=3)
-    assert told == "2:7: index '4' in rows of 3 columns"
+def test_an_index_outside_the_width_is_reported(tmp_path: Path) -> None:
+    message = complaint(tmp_path, "1 3:1\n1 1:1 4:1\n", width=3)
+    assert message == "2:7: index '4' in rows of 3 columns"
     assert "outside the 3 columns" in complaint(tmp_path, "1 0:1 3:1\n", width=3, index_base=None)
 
 
@@ -139,7 +139,7 @@ def test_a_line_without_end_is_refused_before_memory_fills(
     ).replace("2:", "1:")
 
 
-def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         read_libsvm(tmp_path / "nothing")
     with pytest.raises(DataError, match="cannot be read"):

@@ -16,7 +16,7 @@ from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import FileSpec
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.prepare import loading
-from okbench.datasets.prepare.loading import kept_rows, missing_files
+from okbench.datasets.prepare.loading import missing_files, prepared_rows
 from okbench.datasets.readers.libsvm import read_libsvm
 from tests.shared import SHARED
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.shared("readers against the mirror's files")
 
 def held(file: FileSpec) -> Path | None:
     """A file of the mirror, packed or not."""
-    names = (file.name + suffix for suffix in ("", ".bz2", ".gz", ".Z"))
+    names = (file.name + suffix for suffix in ("", ".bz2", ".gz"))
     return next((path for name in names if (path := MIRROR / file.folder / name).is_file()), None)
 
 
@@ -43,10 +43,10 @@ def _mirror(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @cache
 def manifest() -> dict[str, dict[str, Any]]:
     """What is known of each stored file, by folder/name."""
-    told = yaml.load((MIRROR / "manifest.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    known = yaml.load((MIRROR / "manifest.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return {
         f"{entry['name']}/{file['name']}": file
-        for entry in told["datasets"]
+        for entry in known["datasets"]
         for file in entry["files"]
     }
 
@@ -59,14 +59,14 @@ def libsvm_files() -> list[str]:
 
 @pytest.mark.parametrize("name", libsvm_files())
 def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> None:
-    told = manifest()[name]
+    known = manifest()[name]
     rows = read_libsvm(MIRROR / name)
-    assert rows.X.shape == (told["rows"], told["max_index"])
-    assert rows.X.nnz <= told["nonzeros"]
-    if "class_counts" in told:
-        assert Counter(rows.y.astype(int).tolist()) == told["class_counts"]
+    assert rows.X.shape == (known["rows"], known["max_index"])
+    assert rows.X.nnz <= known["nonzeros"]
+    if "class_counts" in known:
+        assert Counter(rows.y.astype(int).tolist()) == known["class_counts"]
     else:
-        assert [rows.y.min(), rows.y.max()] == told["target_range"]
+        assert [rows.y.min(), rows.y.max()] == known["target_range"]
 
 
 def variants() -> list[tuple[str, str]]:
@@ -79,7 +79,7 @@ def variants() -> list[tuple[str, str]]:
 
 
 def loaded(name: str, variant: str) -> Dataset:
-    return kept_rows(
+    return prepared_rows(
         dataset_catalogue.spec(name), dataset_catalogue.spec(name).variants[variant]
     ).dataset
 
@@ -90,9 +90,9 @@ def test_a_variant_has_the_rows_width_and_classes_it_promises(name: str, variant
     entry, chosen = dataset_catalogue.spec(name), dataset_catalogue.spec(name).variants[variant]
     if missing_files(entry, chosen):
         with pytest.raises(DataError, match="okbench fetch"):
-            kept_rows(entry, chosen)
+            prepared_rows(entry, chosen)
         return
-    found = kept_rows(entry, chosen).dataset
+    found = prepared_rows(entry, chosen).dataset
     assert found.n_rows == chosen.rows
     assert found.n_features == chosen.features
     assert len(found.classes) == chosen.classes
@@ -119,9 +119,6 @@ def as_svm_scale_prints(X: Any) -> Any:
 
 @pytest.mark.usefixtures("_mirror")
 def test_scaling_gives_the_digits_of_the_published_scaled_files() -> None:
-    published, ours = loaded("shuttle", "all"), loaded("shuttle", "uci")
-    assert np.array_equal(as_svm_scale_prints(dense(ours)), dense(published))
-    assert np.array_equal(ours.y, published.y)
     published, ours = loaded("satimage", "libsvm"), loaded("satimage", "uci")
     for rows in (slice(0, 4435), slice(4435, None)):  # the training rows are in another order
         printed = as_svm_scale_prints(dense(ours)[rows]), dense(published)[rows]

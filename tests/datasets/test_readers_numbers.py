@@ -68,7 +68,7 @@ def test_numbers_as_programs_print_them_are_never_left_to_python(text: str) -> N
 
 
 @pytest.mark.parametrize("text", ["", "-", "+", ".", "e5", "1e", "1e+", "x", "nan", "inf", "--1"])
-def test_what_is_no_number_is_told(text: str) -> None:
+def test_what_is_no_number_is_reported(text: str) -> None:
     assert scan(text)[1] == NO_NUMBER
 
 

@@ -15,12 +15,11 @@ import pytest
 import scipy.sparse as sp
 
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.datasets.prepare.preparation import prepare
-from okbench.datasets.readers.files import read_parts
+from okbench.datasets.readers.files import read_files
 from okbench.datasets.readers.matlab import read_mat
-from okbench.datasets.readers.multi_file_rows import Joined
+from okbench.datasets.readers.multi_file_rows import MultiFileRows
 from okbench.papers.table_catalogue import find
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import trials_by_cell
@@ -56,7 +55,7 @@ def load(name, variant=""):
     def locate(file):
         return FOLDER / file.name
 
-    ready = prepare(name, Joined(read_parts(entry, chosen.use, locate)), chosen)
+    ready = prepare(name, MultiFileRows(read_files(entry, chosen.use, locate)), chosen)
     blocks = list(ready.blocks())
     X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
     (orders,) = read_mat(locate(entry.files[chosen.orders.file]), chosen.orders.variable)

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from okbench.base.shipped import shipped
-from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
 from okbench.trials.replay.record import Record

@@ -346,13 +346,12 @@ def test_choices_made_before_outlive_a_full_disk(
     (tmp_path / "small.yaml").write_text(TABLE, encoding="utf-8")
     asked(tmp_path, "--datasets", "spirals")
     path = tmp_path / "runs" / "small.tuned.yaml"
-    before, write = path.read_text(encoding="utf-8"), Path.write_text
+    before = path.read_text(encoding="utf-8")
 
-    def full(self: Path, text: str, **how: Any) -> int:
-        write(self, text[:20], **how)
+    def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     refused = asked(tmp_path, "--datasets", "breast-cancer")
     assert isinstance(refused.exception, StoreError)
     assert path.read_text(encoding="utf-8") == before

@@ -1,4 +1,4 @@
-"""Which datasets there are: those of datasets.yaml, then those a person added."""
+"""Which datasets there are: those of datasets.yaml, then those that the user added."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from okbench.base.errors import ConfigError, StoreError, UsageError, did_you_mean
 from okbench.base.shipped import shipped
-from okbench.datasets.cache import data_folder
-from okbench.datasets.catalogue.entries import Catalogue, read_shelf
+from okbench.datasets.catalogue.entries import Catalogue, read_catalogue
 from okbench.datasets.catalogue.specs import (
     DatasetSpec,
     FileSpec,
@@ -19,6 +18,7 @@ from okbench.datasets.catalogue.specs import (
     Split,
     VariantSpec,
 )
+from okbench.datasets.data_folder import data_folder
 
 __all__ = [
     "DatasetSpec",
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Every dataset, in the order of datasets.yaml, then a person's own."""
+    """Every dataset, in the order of datasets.yaml, then the user's own."""
     return tuple(_catalogue())
 
 
@@ -71,20 +71,20 @@ def variant(entry: DatasetSpec, name: str = "") -> VariantSpec:
 
 
 def redirects() -> frozenset[str]:
-    """Hosts that a download may be sent on to."""
-    own, changed = user_datasets(), _changed()
-    added = _added(own, changed).redirects if changed else frozenset()
+    """Hosts that a download may be redirected to."""
+    path, changed = user_datasets(), _changed()
+    added = _added(path, changed).redirects if changed else frozenset()
     return _shipped().redirects | added
 
 
 def user_datasets() -> Path:
-    """Where a person's own entries are kept."""
+    """The file of the user's own entries."""
     return data_folder() / "user-datasets.yaml"
 
 
 @cache
 def _shipped() -> Catalogue:
-    return read_shelf(shipped("datasets.yaml"))
+    return read_catalogue(shipped("datasets.yaml"))
 
 
 def _catalogue() -> Mapping[str, DatasetSpec]:
@@ -93,7 +93,7 @@ def _catalogue() -> Mapping[str, DatasetSpec]:
 
 
 def _changed() -> int | None:
-    """When a person's own entries changed last; None when there are none."""
+    """When the user's own entries changed last; None when there are none."""
     path = user_datasets()
     try:
         return path.stat().st_mtime_ns
@@ -107,8 +107,8 @@ def _changed() -> int | None:
 
 @cache
 def _added(path: Path, changed: int) -> Catalogue:
-    """What a person added; read again when the file has changed."""
-    return read_shelf(path, own=True)
+    """What the user added; read again when the file has changed."""
+    return read_catalogue(path, user_defined=True)
 
 
 @cache

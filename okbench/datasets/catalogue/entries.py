@@ -1,7 +1,7 @@
-"""datasets.yaml → specs. Every bad entry is refused with its file and line.
+"""datasets.yaml as specs. Every bad entry is refused with its file and line.
 
     bases:      {libsvm: https://…/}            # short names for addresses: `libsvm:binary/a9a`
-    redirects:  [host, …]                       # hosts a download may be sent on to
+    redirects:  [host, …]                       # hosts a download may be redirected to
     datasets:
       a9a:
         task: binary                            # features, classes, cite, licence, page, aliases
@@ -26,6 +26,7 @@ from typing import cast
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
+from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import (
     FORMATS,
     SCALES,
@@ -39,7 +40,6 @@ from okbench.datasets.catalogue.specs import (
     Scale,
     Source,
     Split,
-    Task,
     VariantSpec,
 )
 
@@ -67,17 +67,19 @@ class Catalogue:
     redirects: frozenset[str] = frozenset()
 
 
-def read_shelf(path: Path, own: bool = False) -> Catalogue:
-    """Read a datasets file; `own` marks the entries a person added."""
-    return parse_shelf(read_yaml(path), own)
+def read_catalogue(path: Path, user_defined: bool = False) -> Catalogue:
+    """Read a datasets file; `user_defined` marks entries that a user added."""
+    return parse_catalogue(read_yaml(path), user_defined)
 
 
-def parse_shelf(node: Node, own: bool = False) -> Catalogue:
-    """The same for what a datasets file says."""
+def parse_catalogue(node: Node, user_defined: bool = False) -> Catalogue:
+    """The same for the content of a datasets file."""
     top = node.fields(("bases", "redirects", "datasets"), required=("datasets",))
     bases = {key: node.text() for key, node in top["bases"].items()} if "bases" in top else {}
     hosts = _texts(top.get("redirects"))
-    entries = {name: _dataset(name, node, bases, own) for name, node in top["datasets"].items()}
+    entries = {
+        name: _dataset(name, node, bases, user_defined) for name, node in top["datasets"].items()
+    }
     _check_aliases(entries)
     return Catalogue(entries, frozenset(hosts))
 
@@ -91,7 +93,7 @@ def _check_aliases(entries: Mapping[str, DatasetSpec]) -> None:
                 raise ConfigError(f"{entry.where}: the alias '{alias}' already means '{other}'")
 
 
-def _dataset(name: str, node: Node, bases: Mapping[str, str], own: bool) -> DatasetSpec:
+def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool) -> DatasetSpec:
     entry = node.fields(_ENTRY_KEYS, required=("task",))
     task = cast(Task, entry["task"].choice(TASKS))
     spec = DatasetSpec(
@@ -112,7 +114,7 @@ def _dataset(name: str, node: Node, bases: Mapping[str, str], own: bool) -> Data
             if "parameters" in entry
             else {}
         ),
-        own=own,
+        user_defined=user_defined,
         where=node.where,
     )
     if spec.embedded:
@@ -163,7 +165,7 @@ def _file(
     found = node.fields(_FILE_KEYS, required=("name",))
     reader = _reader(found["reader"], usual) if "reader" in found else usual
     if reader is None:
-        raise node.error(f"how to read '{key}' is not said; add 'reader: libsvm' or another")
+        raise node.error(f"'{key}' has no reader; add 'reader: libsvm' or another")
     return FileSpec(
         key=key,
         name=_name(found["name"]),
@@ -185,22 +187,22 @@ def _reader(node: Node, usual: ReaderSpec | None) -> ReaderSpec:
     found = node.fields(_READER_KEYS)
     if "format" not in found and usual is None:
         raise node.error(f"'format' is missing; one of {', '.join(FORMATS)}")
-    told: dict[str, object] = {}
+    options: dict[str, object] = {}
     for key, value in found.items():
         if key == "format":
-            told[key] = value.choice(FORMATS)
+            options[key] = value.choice(FORMATS)
         elif key in ("header", "transposed"):
-            told[key] = value.boolean()
+            options[key] = value.boolean()
         elif key == "target":
-            told[key] = _column(value)
+            options[key] = _column(value)
         elif key in ("drop", "categorical"):
-            told[key] = tuple(_column(column) for column in _several(value))
+            options[key] = tuple(_column(column) for column in _several(value))
         elif key in ("index_base", "label_column"):
-            told[key] = value.integer(at_least=0)
+            options[key] = value.integer(at_least=0)
         else:
-            told[key] = value.text()
+            options[key] = value.text()
     base = usual if usual and found.keys().isdisjoint({"format"}) else None
-    return replace(base or ReaderSpec(cast(Format, told.get("format"))), **told)  # type: ignore[arg-type]
+    return replace(base or ReaderSpec(cast(Format, options.get("format"))), **options)  # type: ignore[arg-type]
 
 
 def _sources(node: Node | None, bases: Mapping[str, str]) -> tuple[Source, ...]:
@@ -258,19 +260,19 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         where=node.where if node else spec.where,
     )
     counts = [spec.files[key].rows for key in use]
-    held = None if None in counts else sum(cast(list[int], counts))
-    rows = _count(found.get("rows")) or variant.first or held
-    _check_rows(rows, held, variant, node)
+    in_files = None if None in counts else sum(cast(list[int], counts))
+    rows = _count(found.get("rows")) or variant.first or in_files
+    _check_rows(rows, in_files, variant, node)
     return replace(variant, rows=rows)
 
 
 def _check_rows(
-    rows: int | None, held: int | None, variant: VariantSpec, node: Node | None
+    rows: int | None, in_files: int | None, variant: VariantSpec, node: Node | None
 ) -> None:
     if node is None or rows is None:
         return
-    if held is not None and rows > held:
-        raise node.error(f"{rows:,} rows are promised, the files hold {held:,}")
+    if in_files is not None and rows > in_files:
+        raise node.error(f"{rows:,} rows are promised, the files hold {in_files:,}")
     if variant.train is not None and variant.train >= rows:
         raise node.error(f"{variant.train:,} training rows leave no test rows of {rows:,}")
 

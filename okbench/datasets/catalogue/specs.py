@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Task = Literal["binary", "multiclass", "regression"]
+from okbench.base.shared_types import Task
+
 Format = Literal["libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy"]
 Scale = Literal["none", "[-1,1]", "[0,1]", "[0,1] with target", "/255", "unit norm"]
 Label = int | float | str
@@ -18,7 +19,7 @@ SCALES: tuple[str, ...] = get_args(Scale)
 
 @dataclass(frozen=True)
 class Source:
-    """An address a file can be had from, and what is known of the bytes served there."""
+    """An address that serves a file, and what is known of the bytes served there."""
 
     url: str
     member: str = ""  # the file's path inside the zip or tar at `url`
@@ -45,7 +46,7 @@ class ReaderSpec:
     delimiter: str = ","  # csv: one character, or "whitespace"
     target: int | str = -1  # csv and the matrix `X` of a mat file
     drop: tuple[int | str, ...] = ()
-    categorical: tuple[int | str, ...] = ()  # one column a value, in sorted order
+    categorical: tuple[int | str, ...] = ()  # one column per value, in sorted order
     X: str = ""  # mat: the variable with the features
     y: str = ""  # mat: the variable with the target; "" when it is the `target` column of X
     transposed: bool = False  # mat: X is features × rows
@@ -67,7 +68,7 @@ class FileSpec:
     content_bytes: int | None = None
     copies: tuple[str, ...] = ()  # contents that hold the same values in other bytes
     rows: int | None = None
-    path: str = ""  # of a person's own file, which stays where it is
+    path: str = ""  # of a user's own file, which stays where it is
     where: str = ""
 
     @property
@@ -78,7 +79,7 @@ class FileSpec:
 
 @dataclass(frozen=True)
 class Split:
-    """The first `train` rows after a shuffle by `seed` are learned, the rest are tested."""
+    """After a shuffle by `seed`, the first `train` rows are for training, the rest for testing."""
 
     train: int
     seed: int
@@ -86,7 +87,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Orders:
-    """Published row orders: a matrix of a mat file, one order a line, counted from 1."""
+    """Published permutations: a matrix of a mat file, one per line, counted from 1."""
 
     file: str
     variable: str
@@ -128,10 +129,10 @@ class DatasetSpec:
     cite: str = ""
     licence: str = ""
     page: str = ""
-    by_hand: tuple[str, ...] = ()  # the steps, when nobody can fetch the set unattended
+    by_hand: tuple[str, ...] = ()  # the steps, when the set cannot be fetched unattended
     embedded: str = ""  # sklearn/… or stream/…: needs no files
     parameters: Mapping[str, int | float] = field(default_factory=dict)
-    own: bool = False  # added by a person
+    user_defined: bool = False
     where: str = ""
 
     def files_of(self, variant: VariantSpec) -> tuple[FileSpec, ...]:

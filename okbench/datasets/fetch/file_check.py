@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import FetchError
-from okbench.datasets.cache import Record
 from okbench.datasets.catalogue.specs import FileSpec, Source
+from okbench.datasets.data_folder import Record
 from okbench.datasets.unpack import Measured, open_unpacked, packing
 
-CHECKSUM = "checksum"  # a published hash was met
+CHECKSUM = "checksum"  # a published hash was matched
 COPY = "copy"  # the hash of a copy whose values were checked
-RECORDED = "recorded"  # no hash was known: recorded now, and held to ever after
+RECORDED = "recorded"  # no hash was known: recorded now, and required from now on
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class WrongBytesError(FetchError):
         self.expected, self.received = expected, received
 
 
-def check(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
-    """How the bytes were found right: CHECKSUM, COPY or RECORDED. Wrong ones raise."""
+def check_arrival(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
+    """How the bytes were found right: CHECKSUM, COPY or RECORDED. Wrong bytes raise."""
     got = arrival.measured
     if got.content_sha256 == file.content_sha256 or _published(file, arrival):
         return CHECKSUM
@@ -52,7 +52,7 @@ def check(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
     return RECORDED
 
 
-def refuse_pages(path: Path, source: str) -> None:
+def check_start(path: Path, source: str) -> None:
     """Raise for an empty file, a web page or a pointer in place of the data."""
     with open_unpacked(path) as content:
         start = content.read(512).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -68,13 +68,13 @@ def refuse_pages(path: Path, source: str) -> None:
 
 
 def _published(file: FileSpec, arrival: Arrival) -> bool:
-    """Whether the packed bytes, or the archive around them, meet a published hash."""
-    if arrival.archive and _meets(arrival.source, arrival.archive):
+    """Whether the packed bytes, or the archive around them, match a published hash."""
+    if arrival.archive and _matches(arrival.source, arrival.archive):
         return True
-    return any(_meets(source, arrival.measured) for source in file.sources if not source.member)
+    return any(_matches(source, arrival.measured) for source in file.sources if not source.member)
 
 
-def _meets(source: Source, got: Measured) -> bool:
+def _matches(source: Source, got: Measured) -> bool:
     return bool(
         (source.sha256 and source.sha256 == got.sha256)
         or (source.md5 and not source.sha256 and source.md5 == got.md5)
@@ -82,7 +82,7 @@ def _meets(source: Source, got: Measured) -> bool:
 
 
 def _expected(file: FileSpec, arrival: Arrival) -> str:
-    """The hash these bytes had to meet; '' when none is known that could be compared."""
+    """The hash these bytes should have; '' when none is known that could be compared."""
     if file.content_sha256:
         return f"sha256 {file.content_sha256} (unpacked)"
     if file.copies and not arrival.official:

@@ -1,4 +1,4 @@
-"""A file's bytes from one place into a temporary name: downloaded, copied, or out of an archive."""
+"""The bytes of a file from one place to a temporary name: copied, downloaded, or unpacked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from okbench.base.errors import FetchError
-from okbench.datasets.cache import data_folder, private_folder
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
-from okbench.datasets.fetch.download import Order, Patience, discard, download
-from okbench.datasets.fetch.file_check import refuse_pages
+from okbench.datasets.data_folder import data_folder, private_folder
+from okbench.datasets.fetch.download import DownloadRequest, Patience, discard, download
+from okbench.datasets.fetch.file_check import check_start
 from okbench.datasets.fetch.places import Mirror, Place
 from okbench.datasets.fetch.progress import Ticker
 from okbench.datasets.unpack import DAMAGED, Measured, extract, limit, measure
@@ -25,7 +25,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class FetchTask:
-    """A file to bring here, and how."""
+    """A file to fetch, and how."""
 
     entry: DatasetSpec
     file: FileSpec
@@ -35,80 +35,80 @@ class FetchTask:
 
 
 class Downloads:
-    """What was downloaded for the files of one group; an archive serves all of them."""
+    """The downloads for the files of one group; an archive is downloaded once for all of them."""
 
     def __init__(self) -> None:
         self._archives: dict[str, tuple[Path, Measured]] = {}
         self._continued: set[str] = set()
 
-    def archive(self, place: Place, errand: FetchTask) -> tuple[Path, Measured]:
-        """An archive and its hashes, downloaded unless it is here."""
-        if place.shown not in self._archives:
-            path = place.path if place.local else _archive_part(place.shown)
+    def archive(self, place: Place, task: FetchTask) -> tuple[Path, Measured]:
+        """An archive and its hashes, downloaded unless it was before."""
+        if place.address not in self._archives:
+            path = place.path if place.local else _archive_part(place.address)
             if not place.local:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self.download(place, errand, path)
-            self._archives[place.shown] = path, measured(path, errand, place.shown)
-        return self._archives[place.shown]
+                self.download(place, task, path)
+            self._archives[place.address] = path, measured(path, task, place.address)
+        return self._archives[place.address]
 
-    def download(self, place: Place, errand: FetchTask, part: Path) -> None:
+    def download(self, place: Place, task: FetchTask, part: Path) -> None:
         """Fill the part file from the place's address."""
-        if download(_order(place, errand, part)):
-            self._continued.add(place.shown)
+        if download(_request(place, task, part)):
+            self._continued.add(place.address)
 
     def continued(self, place: Place) -> bool:
-        """Whether the bytes from there were put together from more than one answer."""
-        return place.shown in self._continued
+        """Whether the bytes from a place were put together from more than one answer."""
+        return place.address in self._continued
 
     def forget(self, place: Place) -> None:
-        """Forget what came from there, so that it is downloaded from the start."""
-        self._archives.pop(place.shown, None)
-        self._continued.discard(place.shown)
+        """Delete what came from a place, so that it is downloaded from the start."""
+        self._archives.pop(place.address, None)
+        self._continued.discard(place.address)
         if not place.local:
-            discard(_archive_part(place.shown))
+            discard(_archive_part(place.address))
 
     def clear(self) -> None:
-        """Delete every downloaded archive: their files are out of them."""
+        """Delete every downloaded archive, once the files are taken out."""
         for address in self._archives:
             discard(_archive_part(address))
 
 
-def obtain(place: Place, errand: FetchTask, downloads: Downloads, new: Path) -> Measured | None:
-    """Fill `new` with the file's bytes, still compressed if they come so.
+def obtain(place: Place, task: FetchTask, downloads: Downloads, new: Path) -> Measured | None:
+    """Fill `new` with the file's bytes, still compressed when the place serves them so.
 
-    Gives the hashes of the archive when they came in one.
+    The hashes are those of the archive the file was a member of, None when there is no archive.
     """
-    file = errand.file
+    file = task.file
     if place.source.member:
-        archive, hashes = downloads.archive(place, errand)
+        archive, hashes = downloads.archive(place, task)
         most = limit(hashes.bytes, file.content_bytes)
         try:
-            extract(archive, place.source.member, new, most, errand.ticker.tick)
+            extract(archive, place.source.member, new, most, task.ticker.check_stop)
         except DAMAGED as error:
-            raise damaged(place.shown, error) from error
+            raise _damaged(place.address, error) from error
         return hashes
     if place.local:
-        _copy(place.path, new, errand)
+        _copy(place.path, new, task)
         return None
     part = private_folder(file) / f"{file.name}.part"
-    downloads.download(place, errand, part)
+    downloads.download(place, task, part)
     part.replace(new)
     discard(part)
     return None
 
 
-def measured(path: Path, errand: FetchTask, shown: str) -> Measured:
-    """Hashes of a file and its content, which is no web page and can be unpacked."""
+def measured(path: Path, task: FetchTask, shown: str) -> Measured:
+    """Hashes of a file and of its content; raises for a web page and for a damaged stream."""
     try:
-        refuse_pages(path, shown)
-        most = limit(path.stat().st_size, errand.file.content_bytes)
-        return measure(path, most, errand.ticker.tick)
+        check_start(path, shown)
+        most = limit(path.stat().st_size, task.file.content_bytes)
+        return measure(path, most, task.ticker.check_stop)
     except DAMAGED as error:
-        raise damaged(shown, error) from error
+        raise _damaged(shown, error) from error
 
 
-def damaged(shown: str, error: BaseException) -> Exception:
-    """A FetchError for a stream that does not unpack; a disk's own errors stay what they are."""
+def _damaged(shown: str, error: BaseException) -> Exception:
+    """A FetchError for a stream that cannot be unpacked; an error of the disk stays what it is."""
     if isinstance(error, OSError) and error.errno in errno.errorcode:
         return error
     return FetchError(f"{shown}: damaged, it cannot be unpacked ({error})")
@@ -120,8 +120,8 @@ def _archive_part(address: str) -> Path:
     return data_folder() / ".okbench" / f"{digest}.part"
 
 
-def _order(place: Place, errand: FetchTask, part: Path) -> Order:
-    file, source = errand.file, place.source
+def _request(place: Place, task: FetchTask, part: Path) -> DownloadRequest:
+    file, source = task.file, place.source
     parts = urlsplit(source.url)
     safe = parts.scheme == "https" or parts.hostname in _LOOPBACK or file.hashed
     if place.official and not safe:
@@ -130,23 +130,23 @@ def _order(place: Place, errand: FetchTask, part: Path) -> Order:
         )
     hosts = {urlsplit(each.url).hostname or "" for each in file.sources}
     whole = 2 * file.content_bytes if file.content_bytes and not source.member else None
-    return Order(
+    return DownloadRequest(
         url=source.url,
         part=part,
         hosts=dataset_catalogue.redirects() | hosts,
         checked_later=file.hashed,
         bytes=source.bytes if place.official else None,
         most=(whole or _MOST_BYTES) + _COPY_BYTES,
-        patience=errand.patience,
-        progress=errand.ticker.advance,
-        tell=errand.ticker.tell,
+        patience=task.patience,
+        progress=task.ticker.advance,
+        notify=task.ticker.notify,
     )
 
 
-def _copy(source: Path, target: Path, errand: FetchTask) -> None:
+def _copy(source: Path, target: Path, task: FetchTask) -> None:
     total, done = source.stat().st_size, 0
     with source.open("rb") as read, target.open("wb") as write:
         while piece := read.read(_COPY_BYTES):
             write.write(piece)
             done += len(piece)
-            errand.ticker.advance(done, total)
+            task.ticker.advance(done, total)

@@ -13,15 +13,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from okbench.base.errors import FetchError
-from okbench.datasets.cache import PACKED, at_home
 from okbench.datasets.catalogue.specs import FileSpec, Source
+from okbench.datasets.data_folder import PACKED, at_home
 
 MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
 class Place:
-    """One try: a local path or an address, and what the entry says of the bytes there."""
+    """A local path or an address, and what is known of the bytes there."""
 
     source: Source  # its url is a path when `local`
     local: bool = False
@@ -29,7 +29,7 @@ class Place:
     promised: str = ""  # sha256 in the manifest of a bundle
 
     @property
-    def shown(self) -> str:
+    def address(self) -> str:
         return self.source.url
 
     @property
@@ -49,7 +49,7 @@ class Mirror:
         return not self.root.startswith(("http://", "https://"))
 
     def places(self, file: FileSpec) -> Iterator[Place]:
-        """Every spot of the mirror where the file could be, most likely first."""
+        """Every place of the mirror where the file could be, the most likely first."""
         names = [(f"{file.name}{suffix}", Source("")) for suffix in self._suffixes(file)]
         names += [(source.name, source) for source in file.sources if source.member]
         for folder in (f"{file.folder}/", ""):
@@ -82,8 +82,9 @@ def open_mirror(root: str) -> Mirror:
     folder = at_home(root, "mirror")
     try:
         if not folder.is_dir():
-            told = "no such folder; give a folder or an http(s):// address"
-            raise FetchError(f"mirror '{root}': {told}")
+            raise FetchError(
+                f"mirror '{root}': no such folder; give a folder or an http(s):// address"
+            )
         manifest = folder / MANIFEST
         text = manifest.read_bytes().decode("utf-8", "replace") if manifest.is_file() else ""
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How far a fetch is, told from one thread at a time; and the way to stop it."""
+"""Reports of a fetch to its caller, from one thread at a time, and the caller's wish to stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTERVAL = 0.1  # seconds between two reports on one file
 
 @dataclass(frozen=True)
 class Progress:
-    """A report on one file: bytes here and in all, bytes a second, or a message."""
+    """A report on one file: bytes here and in all, bytes per second, or a message."""
 
     dataset: str
     file: str
@@ -26,7 +26,7 @@ Callback = Callable[[Progress], None]
 
 
 class Meter:
-    """Passes reports of several threads on, one after the other."""
+    """Passes the reports of several threads on, one after the other."""
 
     def __init__(self, callback: Callback | None, stop: threading.Event) -> None:
         self._callback, self._stop = callback, stop
@@ -37,12 +37,13 @@ class Meter:
         return Ticker(self, dataset, file)
 
     def report(self, progress: Progress) -> None:
+        """Hand a report to the caller."""
         if self._callback is not None:
             with self._turn:
                 self._callback(progress)
 
-    def check(self) -> None:
-        """Raise KeyboardInterrupt in every thread once the fetch was broken off."""
+    def check_stop(self) -> None:
+        """Raise KeyboardInterrupt in every thread once the fetch was interrupted."""
         if self._stop.is_set():
             raise KeyboardInterrupt
 
@@ -55,13 +56,13 @@ class Ticker:
         self._begun: tuple[float, int] | None = None
         self._last = 0.0
 
-    def tick(self) -> None:
-        """Raise when the fetch was broken off."""
-        self._meter.check()
+    def check_stop(self) -> None:
+        """Raise KeyboardInterrupt when the fetch was interrupted."""
+        self._meter.check_stop()
 
     def advance(self, done: int, total: int | None) -> None:
-        """So many bytes are here."""
-        self.tick()
+        """Report how many bytes are here."""
+        self.check_stop()
         now = time.monotonic()
         if self._begun is None or done < self._begun[1]:
             self._begun = (now, done)
@@ -72,6 +73,6 @@ class Ticker:
         rate = (done - first) / (now - since) if now > since else 0.0
         self._meter.report(Progress(self._dataset, self._file, done, total, rate))
 
-    def tell(self, message: str) -> None:
-        """Something a person should know."""
+    def notify(self, message: str) -> None:
+        """Report something that the user should know."""
         self._meter.report(Progress(self._dataset, self._file, message=message))

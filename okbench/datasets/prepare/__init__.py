@@ -1,0 +1,6 @@
+"""From verified files to the rows a paper learned; use `loading`.
+
+`preparation` holds the steps, `prepared_files` keeps the result on disk, mapped by every process.
+"""
+
+__all__ = ["loading", "preparation", "prepared_files"]

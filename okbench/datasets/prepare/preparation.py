@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
-from okbench.datasets.catalogue.specs import Label, Scale, Task, VariantSpec
-from okbench.datasets.readers.multi_file_rows import Joined, Matrix, Rows, distinct
+from okbench.base.shared_types import Task
+from okbench.datasets.catalogue.specs import Label, Scale, VariantSpec
+from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowNumbers, distinct
 
-DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
-TOLD_COLUMNS = 1000
-LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
+_DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
+_SUMMARY_COLUMNS = 1000
+_LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
 
 FloatArray = NDArray[np.float64]
 
@@ -28,10 +29,10 @@ class Ranges:
     low: FloatArray
     high: FloatArray
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """Overall, and column by column where there are few enough to be looked at."""
         overall = {"low": float(self.low.min()), "high": float(self.high.max())}
-        if len(self.low) > TOLD_COLUMNS:
+        if len(self.low) > _SUMMARY_COLUMNS:
             return overall
         return overall | {"lows": self.low.tolist(), "highs": self.high.tolist()}
 
@@ -51,8 +52,8 @@ class Ranges:
 def _extremes(block: sp.csr_array) -> tuple[FloatArray, FloatArray]:
     """Of each column of sparse rows; what is not stored is 0."""
     width = block.shape[1]
-    met = np.bincount(block.indices, minlength=width)
-    outside = 0.0 if len(met) == 0 else np.where(met < block.shape[0], 0.0, np.inf)
+    stored = np.bincount(block.indices, minlength=width)
+    outside = 0.0 if len(stored) == 0 else np.where(stored < block.shape[0], 0.0, np.inf)
     low, high = np.full(width, 1.0) * outside, -np.full(width, 1.0) * outside
     np.minimum.at(low, block.indices, block.data)
     np.maximum.at(high, block.indices, block.data)
@@ -61,10 +62,10 @@ def _extremes(block: sp.csr_array) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows chosen, labels made, and what is to be done to each block of features."""
+    """The chosen rows, their labels, and what is to be done to each block of features."""
 
-    source: Joined
-    rows: Rows
+    source: MultiFileRows
+    rows: RowNumbers
     y: NDArray[Any]
     task: Task
     classes: tuple[Any, ...]
@@ -88,8 +89,8 @@ class Prepared:
                 yield np.ascontiguousarray(dense, dtype=np.float64)
 
 
-def prepare(name: str, source: Joined, variant: VariantSpec) -> Prepared:
-    """Choose rows, make labels and targets, find ranges and layout. Nothing large is copied yet."""
+def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
+    """Choose rows, make labels and targets, find ranges and layout; nothing large is copied yet."""
     rows = distinct(source) if variant.distinct else np.arange(source.n_rows)
     if variant.first is not None:
         rows = rows[: variant.first]
@@ -100,7 +101,7 @@ def prepare(name: str, source: Joined, variant: VariantSpec) -> Prepared:
     elif n_train is not None:
         learned = rows[:n_train]
     if n_train is not None and not 0 < n_train < len(rows):
-        raise DataError(f"{name}: {len(rows):,} rows cannot be parted after {n_train:,}")
+        raise DataError(f"{name}: {len(rows):,} rows cannot be split after {n_train:,}")
     if not len(rows):
         raise DataError(f"{name}: no rows are left to learn")
     y, classes = _labels(name, source.y, rows, variant)
@@ -112,21 +113,21 @@ def prepare(name: str, source: Joined, variant: VariantSpec) -> Prepared:
 
 
 def _labels(
-    name: str, raw: NDArray[Any], rows: Rows, variant: VariantSpec
+    name: str, raw: NDArray[Any], rows: RowNumbers, variant: VariantSpec
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
     y = raw[rows]
     if variant.above is not None and variant.task != "regression":
         y = np.where(y > variant.above, 1, -1)
     elif variant.labels:
-        y = relabelled(name, y, variant.labels)
+        y = _relabelled(name, y, variant.labels)
     if variant.task == "regression":
         if y.dtype.kind not in "fiu":
             raise DataError(f"{name}: the target holds words ('{y[0]}'), not numbers")
         return y.astype(np.float64), ()
-    return labels_of(name, y, variant.task)
+    return _labels_of(name, y, variant.task)
 
 
-def labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def _labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Labels as integers where they are, and the classes in sorted order."""
     if y.dtype.kind == "f" and np.all(y == np.floor(y)) and np.all(np.abs(y) < 2**53):
         y = y.astype(np.int64)
@@ -134,20 +135,22 @@ def labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tup
     if len(classes) < 2:
         raise DataError(f"{name}: every row has the label {classes[0]!r}; two classes are needed")
     if task == "binary" and len(classes) > 2:
-        told = ", ".join(map(str, classes[:8]))
-        raise DataError(f"{name}: {len(classes)} labels ({told}, …) in a set of two classes")
+        first = ", ".join(map(str, classes[:8]))
+        raise DataError(f"{name}: {len(classes)} labels ({first}, …) in a set of two classes")
     return y, classes
 
 
-def relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArray[Any]:
+def _relabelled(name: str, y: NDArray[Any], labels: Mapping[str, Label]) -> NDArray[Any]:
     """Labels by a map from how they are written; 'rest' stands for all others, else they stay."""
     found, codes = np.unique(y, return_inverse=True)
     written = [_written(label) for label in found.tolist()]
     others = labels.get("rest")
     absent = labels.keys() - set(written) - {"rest"}
     if len(absent) == len(labels.keys() - {"rest"}) > 0:
-        told = ", ".join(written[:8])
-        raise DataError(f"{name}: no row has a label of the map ({', '.join(absent)}); met: {told}")
+        present = ", ".join(written[:8])
+        raise DataError(
+            f"{name}: no row has a label of the map ({', '.join(absent)}); there are: {present}"
+        )
     kept = [others if others is not None else label for label in found.tolist()]
     new = np.array([labels.get(word, stays) for word, stays in zip(written, kept, strict=True)])
     return np.asarray(new[codes.reshape(-1)])
@@ -157,7 +160,9 @@ def _written(label: Any) -> str:
     return str(int(label)) if isinstance(label, float) and label == int(label) else str(label)
 
 
-def _target_in_unit_range(name: str, raw: NDArray[Any], y: FloatArray, learned: Rows) -> FloatArray:
+def _target_in_unit_range(
+    name: str, raw: NDArray[Any], y: FloatArray, learned: RowNumbers
+) -> FloatArray:
     low, high = float(raw[learned].min()), float(raw[learned].max())
     if low == high:
         raise DataError(f"{name}: every target is {low:g}; there is nothing to learn")
@@ -176,7 +181,7 @@ def scaled_rows(block: Matrix, scale: Scale, ranges: Ranges) -> Matrix:
     span = ranges.high - ranges.low
     varies = span > 0.0
     safe = np.where(varies, span, 1.0)
-    if not isinstance(block, np.ndarray) and keeps_zeros(scale, ranges):
+    if not isinstance(block, np.ndarray) and _keeps_zeros(scale, ranges):
         scaled = block.copy()
         scaled.data = np.where(varies[block.indices], block.data / safe[block.indices], 0.0)
         scaled.eliminate_zeros()
@@ -200,7 +205,7 @@ def _unit_norm(block: Matrix) -> Matrix:
     return scaled
 
 
-def keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
+def _keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
     """Whether a scaling leaves every 0 where it is."""
     if scale in ("none", "/255", "unit norm"):
         return True
@@ -208,10 +213,10 @@ def keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
     return scale != "[-1,1]" and not moved.any()
 
 
-def _stays_sparse(source: Joined, rows: Rows, scale: Scale, ranges: Ranges) -> bool:
+def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Scale, ranges: Ranges) -> bool:
     """Whether few enough of the prepared values are other than 0."""
     size = len(rows) * source.width
-    if not keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > LARGEST_FILLED:
+    if not _keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > _LARGEST_FILLED:
         raise DataError(
             f"scaling to {scale} fills {len(rows):,} × {source.width:,} sparse rows "
             f"({size * 8 >> 30:,} GB); use 'none' or 'unit norm'"
@@ -220,6 +225,6 @@ def _stays_sparse(source: Joined, rows: Rows, scale: Scale, ranges: Ranges) -> b
     for block in source.blocks(np.sort(rows)):
         scaled = scaled_rows(block, scale, ranges)
         filled += int(np.count_nonzero(scaled)) if isinstance(scaled, np.ndarray) else scaled.nnz
-        if filled >= DENSE_FROM * size:
+        if filled >= _DENSE_FROM * size:
             return False
     return True

@@ -23,8 +23,10 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from okbench.base.errors import StoreError
-from okbench.datasets.cache import data_folder, locked
-from okbench.datasets.dataset_types import Dataset, Task
+from okbench.base.locks import locked
+from okbench.base.shared_types import Task
+from okbench.datasets.data_folder import data_folder
+from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
 
 _ABOUT = "about.json"
@@ -32,7 +34,7 @@ _ABOUT = "about.json"
 
 @dataclass(frozen=True)
 class About:
-    """What is told of the arrays of a folder."""
+    """What is recorded of the arrays of a folder."""
 
     task: str
     classes: list[Any]
@@ -45,14 +47,14 @@ class About:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Arrays on disk and what is told of them."""
+class PreparedFiles:
+    """Prepared rows on disk and what is recorded of them."""
 
     dataset: Dataset
     about: About
 
 
-class Writer:
+class NpyWriter:
     """A .npy file written a block at a time; its length is known only at the end."""
 
     def __init__(self, path: Path, dtype: DTypeLike, columns: int | None = None) -> None:
@@ -66,11 +68,11 @@ class Writer:
         self._file.write(np.ascontiguousarray(block, dtype=self._dtype).data)
         self._rows += len(block)
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> NpyWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Write the length where NumPy left room for it."""
+        """Write the length into the space that NumPy leaves for it."""
         with self._file:
             if kind is None:
                 self._file.seek(0)
@@ -84,47 +86,47 @@ class Writer:
         npy.write_array_header_1_0(self._file, head)
 
 
-def kept(dataset: str, key: str, make: Callable[[Path], About]) -> Kept:
-    """The arrays of that key; `make` writes them into an empty folder when they are not there."""
-    shelf = data_folder() / ".arrays" / dataset
-    found = opened(shelf / key, dataset)
+def find_or_make(dataset: str, key: str, make: Callable[[Path], About]) -> PreparedFiles:
+    """The rows of that key; `make` writes them into an empty folder when they are not there."""
+    parent = data_folder() / ".arrays" / dataset
+    found = open_prepared(parent / key, dataset)
     if found:
         return found
     try:
-        shelf.mkdir(parents=True, exist_ok=True)
-        with locked(shelf / f"{key}.lock", tick=lambda: None):
-            found = opened(shelf / key, dataset)
+        parent.mkdir(parents=True, exist_ok=True)
+        with locked(parent / f"{key}.lock"):
+            found = open_prepared(parent / key, dataset)
             if found is None:
-                _make(shelf, key, make)
-                found = opened(shelf / key, dataset)
+                _make(parent, key, make)
+                found = open_prepared(parent / key, dataset)
     except OSError as error:
         raise StoreError(
-            f"{shelf}: prepared rows cannot be kept ({error.strerror or error}); "
+            f"{parent}: prepared rows cannot be kept ({error.strerror or error}); "
             "make room, or set OKBENCH_DATA to another folder"
         ) from error
     if found is None:
-        raise StoreError(f"{shelf / key}: cannot be read back; delete it and try again")
+        raise StoreError(f"{parent / key}: cannot be read back; delete it and try again")
     return found
 
 
-def _make(shelf: Path, key: str, make: Callable[[Path], About]) -> None:
-    """Done by the holder of the lock: what lies about is left from a process that died."""
-    for left in [*shelf.glob(f"{key}.*.tmp"), shelf / key]:
+def _make(parent: Path, key: str, make: Callable[[Path], About]) -> None:
+    """Make the folder while holding the lock; unfinished folders are from processes that died."""
+    for left in [*parent.glob(f"{key}.*.tmp"), parent / key]:
         shutil.rmtree(left, ignore_errors=True)
-    fresh = shelf / f"{key}.{os.getpid()}.tmp"
+    fresh = parent / f"{key}.{os.getpid()}.tmp"
     try:
         fresh.mkdir()
         about = make(fresh)
         sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
-        told = json.dumps(asdict(about) | {"sizes": sizes})
-        (fresh / _ABOUT).write_text(told, encoding="utf-8")
-        fresh.replace(shelf / key)
+        text = json.dumps(asdict(about) | {"sizes": sizes})
+        (fresh / _ABOUT).write_text(text, encoding="utf-8")
+        fresh.replace(parent / key)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
 
 
-def opened(folder: Path, dataset: str) -> Kept | None:
+def open_prepared(folder: Path, dataset: str) -> PreparedFiles | None:
     """Arrays mapped from disk; None when they are not there or not as they were written."""
     try:
         about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
@@ -133,7 +135,7 @@ def opened(folder: Path, dataset: str) -> Kept | None:
                 return None
         made = Dataset(
             dataset,
-            features(folder, about.width),
+            read_features(folder, about.width),
             _mapped(folder / "labels.npy"),
             cast(Task, about.task),
             tuple(about.classes),
@@ -141,12 +143,12 @@ def opened(folder: Path, dataset: str) -> Kept | None:
             _mapped(folder / "orders.npy") if "orders.npy" in about.sizes else None,
             about.n_train,
         )
-        return Kept(made, about)
+        return PreparedFiles(made, about)
     except (OSError, ValueError, TypeError, KeyError, EOFError):
         return None
 
 
-def features(folder: Path, width: int) -> Matrix:
+def read_features(folder: Path, width: int) -> Matrix:
     """The features written by `write_features`."""
     if (folder / "X.npy").is_file():
         return _mapped(folder / "X.npy")
@@ -164,14 +166,14 @@ def _mapped(path: Path) -> NDArray[Any]:
 def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
     """Features a block at a time: X.npy, or values, columns and starts."""
     if not sparse:
-        with Writer(folder / "X.npy", np.float64, width) as dense:
+        with NpyWriter(folder / "X.npy", np.float64, width) as dense:
             for block in blocks:
                 dense.append(cast("NDArray[Any]", block))
         return
     counts: list[NDArray[Any]] = []
     with (
-        Writer(folder / "values.npy", np.float64) as values,
-        Writer(folder / "columns.npy", np.int32) as columns,
+        NpyWriter(folder / "values.npy", np.float64) as values,
+        NpyWriter(folder / "columns.npy", np.int32) as columns,
     ):
         for block in blocks:
             rows = cast("sp.csr_array", block)
@@ -181,8 +183,8 @@ def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: b
     np.save(folder / "starts.npy", starts_of(np.concatenate(counts)))
 
 
-def spill_folder() -> Path | None:
-    """Where rows are unpacked to on their way: beside the arrays, on one disk."""
+def disk_array_folder() -> Path | None:
+    """Where rows are unpacked to on their way: beside the prepared rows, on the same disk."""
     folder = data_folder() / ".arrays"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.datasets.readers.delimited import Layout, read_delimited
-from okbench.datasets.readers.disk_array import Spills
+from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.table import Table
 
 FEATURES = (
@@ -35,8 +35,8 @@ def read_airlines(flights: Path, planes: Path, folder: Path | None = None) -> Ta
     words = table.words[table.place("TailNum")]
     built_by_word = np.array([built.get(word, np.nan) for word in words] or [np.nan])
     names, rows = (*FEATURES, TARGET), 0
-    with Spills(folder) as spills:
-        values = spills.new(np.float64)
+    with DiskArrays(folder) as disk_arrays:
+        values = disk_arrays.new(np.float64)
         for start in range(0, len(table.values), _BLOCK_ROWS):
             block = table.values[start : start + _BLOCK_ROWS]
             found = _complete_flights(table, block, built_by_word)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.datasets.readers.chunks import opened, read_bytes
 
-MOST_BYTES = 2 << 30
+_MOST_BYTES = 2 << 30
 
 _IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _NORB_TYPES = {0x1E3D4C51: "<f4", 0x1E3D4C53: "<f8", 0x1E3D4C54: "<i4", 0x1E3D4C55: "<u1",
@@ -44,7 +44,7 @@ def read_norb(path: Path) -> NDArray[Any]:
 def read_cifar(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Pixels and labels of a CIFAR-10 batch in its binary form."""
     with opened(path) as file:
-        raw = read_bytes(path, file, MOST_BYTES)
+        raw = read_bytes(path, file, _MOST_BYTES)
     if not raw or len(raw) % _CIFAR_ROW:
         raise DataError(f"{path}: {len(raw):,} bytes are no whole number of {_CIFAR_ROW}-byte rows")
     rows = np.frombuffer(raw, dtype=np.uint8).reshape(-1, _CIFAR_ROW)
@@ -56,10 +56,10 @@ def read_cifar(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 
 def _values(path: Path, file: BinaryIO, dtype: str, shape: list[int]) -> NDArray[Any]:
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if not 0 < size <= MOST_BYTES:
-        told = " × ".join(map(str, shape))
+    if not 0 < size <= _MOST_BYTES:
+        axes = " × ".join(map(str, shape))
         raise DataError(
-            f"{path}: its header promises {told} values; {MOST_BYTES >> 30} GB are read"
+            f"{path}: its header promises {axes} values; {_MOST_BYTES >> 30} GB are read"
         )
     raw = _exactly(path, file, size)
     if read_bytes(path, file, 1):

@@ -1,7 +1,8 @@
-"""Text files as chunks of whole lines, and complaints that name the line and column."""
+"""Text files as chunks of whole lines, and errors that name the line and column."""
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,6 +42,15 @@ class Chunk:
         """A DataError that says `file:line:column: what`."""
         column = place - (self.raw.rfind(b"\n", 0, place) + 1) + 1
         return DataError(f"{self.path}:{self.line_at(place)}:{column}: {what}")
+
+    def finite_number(self, place: int, word: str) -> float:
+        """The number at `place`, for the few words that compiled code leaves to Python."""
+        value = float(word)
+        if not math.isfinite(value):
+            raise self.error(
+                place, f"{word[:40]!a} is not finite, or larger than a double can hold"
+            )
+        return value
 
     def word_at(self, place: int, delimiters: bytes = b" \t\r\n") -> str:
         """The token that begins at `place`, shortened, safe to show."""

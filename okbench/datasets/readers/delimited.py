@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.datasets.readers import delimited_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
-from okbench.datasets.readers.disk_array import Spill, Spills
-from okbench.datasets.readers.libsvm import finite
+from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
 from okbench.datasets.readers.numbers import Scratch
 from okbench.datasets.readers.table import Column, Table, place_of
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
-MOST_COLUMNS = 1_000_000
+_MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+_MOST_COLUMNS = 1_000_000
 _SNIFFED_LINES = 500
 
 
@@ -28,10 +27,10 @@ _SNIFFED_LINES = 500
 class Layout:
     """How the lines of a file are to be read. `delimiter` is one character, or "whitespace".
 
-    Without `header` it is found out: a first line without a number, above lines that have some. The
-    columns in `words` hold text, and so do others whose first lines show some. Only the columns in
-    `keep` are read, all when it is empty; those in `named` must be there. `missing` fields become
-    NaN, or are refused.
+    When `header` is None, the first line is one if it has no number and the lines below have some.
+    The columns in `words` hold text, and so do others whose first lines hold some. Only the columns
+    in `keep` are read, all when it is empty; those in `named` must be there. `missing` fields
+    become NaN, or are refused.
     """
 
     delimiter: str = ","
@@ -41,7 +40,7 @@ class Layout:
     keep: tuple[Column, ...] = ()
     missing: bool = False
     comment: str = ""
-    names: tuple[str, ...] = ()  # of the columns, when the file does not say
+    names: tuple[str, ...] = ()  # of the columns, when the file has no header
     skip: int = 0  # lines before the table
 
 
@@ -57,8 +56,8 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Ta
         first = _without_lines(first, _line_of_first_row(first, layout))
     width = len(names) or len(lines[0])
     kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout)
-    with Spills(folder) as spills:
-        walker = _Walker(kinds, kept, names, layout, spills.new(np.float64))
+    with DiskArrays(folder) as disk_arrays:
+        walker = _Walker(kinds, kept, names, layout, disk_arrays.new(np.float64))
         for chunk in chain([first], pieces):
             walker.walk(chunk)
         if not walker.rows:
@@ -74,7 +73,7 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Ta
 
 
 def sniff_delimiter(path: Path) -> str:
-    """The delimiter of a file whose first line tells: comma, semicolon or tab, else whitespace."""
+    """The delimiter in the first line of a file: comma, semicolon or tab, else whitespace."""
     chunk = next(chunks(path), Chunk(path, b"", 1))
     line = next((line for line in chunk.raw.splitlines() if line.strip()), b"").decode(
         "utf-8", "replace"
@@ -83,7 +82,7 @@ def sniff_delimiter(path: Path) -> str:
 
 
 class _Walker:
-    """Walks chunk after chunk, and gives numbers to words as they are met."""
+    """Reads chunk after chunk, and numbers the words in the order of their first use."""
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class _Walker:
         kept: Sequence[int],
         names: Sequence[str],
         layout: Layout,
-        values: Spill,
+        values: DiskArray,
     ) -> None:
         self._kinds, self._layout, self.values = kinds, layout, values
         self._width = len(kept)
@@ -109,11 +108,11 @@ class _Walker:
             ord(mark) if len(mark) == 1 else -1
             for mark in (self._layout.delimiter, self._layout.comment)
         )
-        rows, n_left, problem, place, met = walk.walk_delimited(
+        rows, n_left, problem, place, n_fields = walk.walk_delimited(
             text, delimiter, comment, self._kinds, values, left, Scratch.new()
         )
         if problem:
-            raise self._complaint(chunk, problem, place, met)
+            raise self._error(chunk, problem, place, n_fields)
         for place, start, end in left[:n_left].tolist():
             values[place] = self._meaning(chunk, place % self._width, start, end)
         self.values.append(values[: rows * self._width])
@@ -127,7 +126,7 @@ class _Walker:
             word = _unquoted(raw.decode("utf-8", "backslashreplace"))
             return float(known.setdefault(word, len(known)))
         word = _unquoted(raw.decode("utf-8", "replace")).strip()
-        if word in MISSING:
+        if word in _MISSING:
             if self._layout.missing:
                 return float("nan")
             raise chunk.error(
@@ -137,7 +136,7 @@ class _Walker:
             )
         try:
             if "_" not in word:
-                return finite(chunk, start, word)
+                return chunk.finite_number(start, word)
         except ValueError:
             pass
         raise chunk.error(
@@ -146,11 +145,11 @@ class _Walker:
             "name it as categorical, or drop it",
         )
 
-    def _complaint(self, chunk: Chunk, problem: int, place: int, met: int) -> DataError:
+    def _error(self, chunk: Chunk, problem: int, place: int, n_fields: int) -> DataError:
         expected = len(self._kinds)
         if problem == walk.OPEN_QUOTE:
             return chunk.error(place, "a quote is opened and not closed on its line")
-        count = f"more than {expected}" if problem == walk.TOO_MANY else str(met)
+        count = f"more than {expected}" if problem == walk.TOO_MANY else str(n_fields)
         return chunk.error(place, f"{count} fields in a table of {expected} columns")
 
 
@@ -177,13 +176,13 @@ def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
         lines = [_fields(line.strip("\r\n"), layout.delimiter) for line in wanted]
     except csv.Error as error:
         broken = any("\r" in line.strip("\r\n") for line in wanted)
-        told = "a line end within a line; end lines with LF or CR LF" if broken else error
-        raise DataError(f"{chunk.path}:{chunk.first_line}: {told}") from error
+        what = "a line end within a line; end lines with LF or CR LF" if broken else error
+        raise DataError(f"{chunk.path}:{chunk.first_line}: {what}") from error
     if not lines or not lines[0]:
         raise DataError(f"{chunk.path}: holds no rows")
-    if len(lines[0]) > MOST_COLUMNS:
+    if len(lines[0]) > _MOST_COLUMNS:
         raise DataError(
-            f"{chunk.path}:1: {len(lines[0]):,} columns; {MOST_COLUMNS:,} are read at most"
+            f"{chunk.path}:1: {len(lines[0]):,} columns; {_MOST_COLUMNS:,} are read at most"
         )
     return lines
 
@@ -198,7 +197,7 @@ def _is_number(word: str) -> bool:
         float(word)
     except ValueError:
         return False
-    return "_" not in word and word.strip() not in MISSING
+    return "_" not in word and word.strip() not in _MISSING
 
 
 def _kinds(
@@ -208,7 +207,7 @@ def _kinds(
     kinds = np.full(width, walk.NUMBER, dtype=np.int8)
     for row in rows:
         for column, word in enumerate(row[:width]):
-            if not _is_number(word) and word.strip() not in MISSING:
+            if not _is_number(word) and word.strip() not in _MISSING:
                 kinds[column] = walk.WORD
     for wanted in layout.words:
         kinds[place_of(path, wanted, names, width)] = walk.WORD
@@ -233,7 +232,7 @@ def _first_with_rows(path: Path, pieces: Iterator[Chunk], skip: int) -> Chunk:
 
 
 def _line_of_first_row(chunk: Chunk, layout: Layout) -> int:
-    """How many lines end with the header."""
+    """How many lines there are up to the header, with it."""
     count = 0
     for line in chunk.raw.split(b"\n"):
         count += 1

@@ -1,4 +1,4 @@
-"""The compiled walk over the bytes of delimited text."""
+"""The compiled loop over the bytes of delimited text."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def walk_delimited(
     """Fill `values`, row after row, from whole lines, each with its line end.
 
     `kinds` says of each column whether it holds numbers, words, or is skipped. Returns rows, fields
-    left to Python, a problem, its place and the fields met on that line. `left` lists (place in
-    values, start, end) of words and of whatever is no number. Lines that begin with `comment` are
-    skipped. A `delimiter` of -1 is any run of blanks, a `comment` of -1 none.
+    left to Python, a problem, its place and the number of fields on that line. `left` lists (place
+    in values, start, end) of words and of whatever is no number. Lines that begin with `comment`
+    are skipped. A `delimiter` of -1 is any run of blanks, a `comment` of -1 none.
     """
     at, end, n_columns = 0, len(text), len(kinds)
     place, rows, n_left = 0, 0, 0

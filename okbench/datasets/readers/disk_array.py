@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from okbench.base.errors import StoreError
 
 
-class Spill:
+class DiskArray:
     """An array that grows in an unnamed file, which vanishes with the last view of it."""
 
     def __init__(self, dtype: DTypeLike, file: IO[bytes]) -> None:
@@ -26,7 +26,7 @@ class Spill:
         try:
             self._file.write(np.ascontiguousarray(values, dtype=self._dtype).data)
         except OSError as error:
-            raise _no_room(error) from error
+            raise _disk_full(error) from error
         self.length += values.size
 
     def finish(self, shape: Sequence[int] | None = None) -> NDArray[Any]:
@@ -37,26 +37,26 @@ class Spill:
         try:
             self._file.flush()
         except OSError as error:
-            raise _no_room(error) from error
+            raise _disk_full(error) from error
         mapped = np.memmap(self._file, dtype=self._dtype, mode="c", shape=shape)
         return np.asarray(mapped).view(np.ndarray)
 
 
-class Spills:
-    """The spills of one file, closed together whatever happens; arrays made of them stay."""
+class DiskArrays:
+    """The arrays of one file to be read, closed together whatever happens; finished ones stay."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder, self._files = folder, ExitStack()
 
-    def new(self, dtype: DTypeLike) -> Spill:
+    def new(self, dtype: DTypeLike) -> DiskArray:
         """An empty array."""
         try:
             made = tempfile.TemporaryFile(dir=self._folder, prefix="okbench-")  # noqa: SIM115
         except OSError as error:
-            raise _no_room(error) from error
-        return Spill(dtype, self._files.enter_context(made))
+            raise _disk_full(error) from error
+        return DiskArray(dtype, self._files.enter_context(made))
 
-    def __enter__(self) -> Spills:
+    def __enter__(self) -> DiskArrays:
         return self
 
     def __exit__(
@@ -65,15 +65,15 @@ class Spills:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # What could not be written has been told already; closing would only say so again.
+        # The error that ended the block already says what could not be written.
         try:
             self._files.close()
         except OSError as again:
             if error is None:
-                raise _no_room(again) from again
+                raise _disk_full(again) from again
 
 
-def _no_room(error: OSError) -> StoreError:
+def _disk_full(error: OSError) -> StoreError:
     return StoreError(
         f"no room to unpack rows ({error.strerror or error}); "
         "make room, or set OKBENCH_DATA or TMPDIR to another disk"

@@ -1,4 +1,4 @@
-"""The files of an entry to labelled rows, each by its own reader."""
+"""The files of an entry as labelled rows, each read by the reader of its format."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from okbench.base.errors import DataError
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, ReaderSpec
 from okbench.datasets.readers.airlines import read_airlines
 from okbench.datasets.readers.arff import read_arff
-from okbench.datasets.readers.arrays import numbers, read_npy
 from okbench.datasets.readers.binary import read_cifar, read_idx, read_norb
 from okbench.datasets.readers.delimited import Layout, read_delimited
-from okbench.datasets.readers.disk_array import Spills
+from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.readers.matlab import read_mat
-from okbench.datasets.readers.multi_file_rows import Part, csr_of, starts_of
+from okbench.datasets.readers.multi_file_rows import FileRows, csr_of, starts_of
+from okbench.datasets.readers.numpy_files import finite_matrix, read_npy
 from okbench.datasets.readers.table import Table, place_of
 
 Locate = Callable[[FileSpec], Path]
@@ -31,9 +31,9 @@ MOST_WORDS = 10_000
 _BLOCK_ROWS = 1 << 14
 
 
-def read_parts(
+def read_files(
     entry: DatasetSpec, keys: Sequence[str], locate: Locate, folder: Path | None = None
-) -> list[Part]:
+) -> list[FileRows]:
     """The files of those keys, in order; columns of words get the same columns in every file."""
     read = [_read(entry, entry.files[key], locate, folder) for key in keys]
     vocabulary = _vocabulary(
@@ -41,22 +41,24 @@ def read_parts(
     )
     return [
         found
-        if isinstance(found, Part)
-        else part_of(
+        if isinstance(found, FileRows)
+        else rows_of_table(
             found, entry.files[key].reader, vocabulary, _labels(entry, key, locate), folder
         )
         for key, found in zip(keys, read, strict=True)
     ]
 
 
-def _read(entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | None) -> Part | Table:
+def _read(
+    entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | None
+) -> FileRows | Table:
     path, reader = locate(file), file.reader
     match reader.format:
         case "libsvm":
             rows = read_libsvm(
                 path, width=entry.features, index_base=reader.index_base, folder=folder
             )
-            return Part(rows.X, rows.y, file.name)
+            return FileRows(rows.X, rows.y, file.name)
         case "csv":
             return read_delimited(path, _layout(reader), folder)
         case "arff":
@@ -67,7 +69,7 @@ def _read(entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | Non
             return read_npy(path)
         case "cifar":
             pixels, labels = read_cifar(path)
-            return Part(pixels, labels, file.name)
+            return FileRows(pixels, labels, file.name)
         case "airlines":
             return read_airlines(path, locate(entry.files[reader.joined_with]), folder)
     read = {"idx": read_idx, "norb": read_norb}[reader.format]
@@ -75,14 +77,14 @@ def _read(entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | Non
     pixels = read(path)
     if len(pixels) != len(labels):
         raise DataError(f"{path}: {len(pixels):,} rows for {len(labels):,} labels")
-    return Part(pixels, labels, file.name)
+    return FileRows(pixels, labels, file.name)
 
 
 def _layout(reader: ReaderSpec) -> Layout:
     return Layout(delimiter=reader.delimiter, header=reader.header, words=reader.categorical)
 
 
-def _read_mat(path: Path, file: FileSpec) -> Part | Table:
+def _read_mat(path: Path, file: FileSpec) -> FileRows | Table:
     reader = file.reader
     matrices = read_mat(path, *filter(None, (reader.X, reader.y)))
     X = matrices[0].T if reader.transposed else matrices[0]
@@ -91,11 +93,11 @@ def _read_mat(path: Path, file: FileSpec) -> Part | Table:
     y = matrices[1].ravel()
     if len(y) != X.shape[0]:
         raise DataError(f"{path}: {X.shape[0]:,} rows in '{reader.X}', {len(y):,} in '{reader.y}'")
-    return Part(sp.csr_array(X) if sp.issparse(X) else _array(path, X), y, file.name)
+    return FileRows(sp.csr_array(X) if sp.issparse(X) else _array(path, X), y, file.name)
 
 
 def _array(path: Path, values: Any) -> NDArray[np.float64]:
-    return numbers(path, values.toarray() if sp.issparse(values) else values)
+    return finite_matrix(path, values.toarray() if sp.issparse(values) else values)
 
 
 def _labels(entry: DatasetSpec, key: str, locate: Locate) -> NDArray[Any] | None:
@@ -108,7 +110,7 @@ def _labels(entry: DatasetSpec, key: str, locate: Locate) -> NDArray[Any] | None
     return _column(table, reader.label_column)
 
 
-def _vocabulary(read: Sequence[tuple[ReaderSpec, Part | Table]]) -> Vocabulary:
+def _vocabulary(read: Sequence[tuple[ReaderSpec, FileRows | Table]]) -> Vocabulary:
     """The words of each categorical column over all files, sorted; numbers by size."""
     found: dict[int, set[str]] = {}
     for reader, table in read:
@@ -131,14 +133,14 @@ def _by_size(word: str) -> tuple[float, str]:
         return np.inf, word
 
 
-def part_of(
+def rows_of_table(
     table: Table,
     reader: ReaderSpec,
     vocabulary: Vocabulary,
     labels: NDArray[Any] | None = None,
     folder: Path | None = None,
-) -> Part:
-    """A table without its target and dropped columns, each categorical one a column a word."""
+) -> FileRows:
+    """A table without its target and dropped columns; a categorical one is one column per word."""
     left_out = {table.place(column) for column in reader.drop}
     if labels is None:
         target = table.place(reader.target)
@@ -161,7 +163,7 @@ def part_of(
         X = table.values[:, kept[0] : kept[-1] + 1]
     else:
         X = table.values[:, kept]
-    return Part(X, labels, table.path.name)
+    return FileRows(X, labels, table.path.name)
 
 
 def _column(table: Table, place: int) -> NDArray[Any]:
@@ -174,13 +176,13 @@ def _column(table: Table, place: int) -> NDArray[Any]:
 def _spread(
     table: Table, kept: Sequence[int], vocabulary: Vocabulary, folder: Path | None
 ) -> sp.csr_array:
-    """Columns of words as one column a word, in the place of the column."""
+    """Columns of words as one column per word, in the place of the column."""
     counts_of = [len(vocabulary.get(column, (None,))) for column in kept]
     first = np.cumsum([0, *counts_of])
     places = {column: _places(table, column, vocabulary[column]) for column in vocabulary}
-    with Spills(folder) as spills:
-        counts, indices = spills.new(np.int64), spills.new(np.int32)
-        values = spills.new(np.float64)
+    with DiskArrays(folder) as disk_arrays:
+        counts, indices = disk_arrays.new(np.int64), disk_arrays.new(np.int32)
+        values = disk_arrays.new(np.float64)
         for start in range(0, len(table.values), _BLOCK_ROWS):
             found = table.values[start : start + _BLOCK_ROWS, kept]
             columns = np.tile(first[:-1], (len(found), 1))

@@ -1,4 +1,4 @@
-"""LIBSVM text: `label index:value index:value …`, one row a line."""
+"""LIBSVM text: `label index:value index:value …`, one row per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.datasets.readers import libsvm_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
-from okbench.datasets.readers.disk_array import Spills
+from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.multi_file_rows import csr_of, starts_of
 
 LARGEST_INDEX = walk.LARGEST_INDEX
@@ -22,7 +22,7 @@ _NOT_FINITE = ("nan", "inf", "infinity")
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows as a file has them: CSR, and one number a row."""
+    """Rows as a file has them: CSR, and one number per row."""
 
     X: sp.csr_array
     y: NDArray[np.float64]
@@ -34,14 +34,14 @@ def read_libsvm(
 ) -> LabelledRows:
     """Read a file, plain or compressed; rows stay on disk (in `folder`) and are mapped.
 
-    Without a `width` it is the highest index met. `index_base=None` finds out: 0 if an index 0 is
+    Without a `width`, the highest index is the width. `index_base=None` takes 0 if an index 0 is
     there, else 1. Comments, blank lines and qid are skipped, and explicit zeros dropped.
     """
     base, bound = (0, -1) if index_base is None else (index_base, -1 if width is None else width)
     lowest, highest = LARGEST_INDEX, -1
-    with Spills(folder) as spills:
-        labels, counts = spills.new(np.float64), spills.new(np.int64)
-        indices, values = spills.new(np.int32), spills.new(np.float64)
+    with DiskArrays(folder) as disk_arrays:
+        labels, counts = disk_arrays.new(np.float64), disk_arrays.new(np.int64)
+        indices, values = disk_arrays.new(np.int32), disk_arrays.new(np.float64)
         for chunk in chunks(path):
             block = _Block.of(chunk, base, bound)
             labels.append(block.labels)
@@ -79,9 +79,9 @@ class _Block:
         sheet = walk.Sheet.of(len(chunk.raw))
         found = walk.Found(*walk.walk_libsvm(chunk.text, base, width, sheet))
         if found.problem:
-            raise chunk.error(found.place, _complaint(chunk, found, base, width))
+            raise chunk.error(found.place, _problem_text(chunk, found, base, width))
         for at, start, end in sheet.hard[: found.n_hard].tolist():
-            value = finite(chunk, start, chunk.raw[start:end].decode())
+            value = chunk.finite_number(start, chunk.raw[start:end].decode())
             if at < 0:
                 sheet.labels[~at] = value
             else:
@@ -109,15 +109,6 @@ class _Block:
         self.indices, self.values = self.indices[stays], self.values[stays]
 
 
-def finite(chunk: Chunk, start: int, word: str) -> float:
-    """A number that the compiled reader left to Python."""
-    value = float(word)
-    if not np.isfinite(value):
-        told = f"{word[:40]!a} is not finite, or larger than a double can hold"
-        raise chunk.error(start, told)
-    return value
-
-
 def _sort_row(chunk: Chunk, sheet: walk.Sheet, row: int) -> None:
     entries = slice(sheet.row_starts[row], sheet.row_starts[row + 1])
     order = np.argsort(sheet.indices[entries], kind="stable")
@@ -132,7 +123,7 @@ def _sort_row(chunk: Chunk, sheet: walk.Sheet, row: int) -> None:
     sheet.indices[entries], sheet.values[entries] = indices, sheet.values[entries][order]
 
 
-def _complaint(chunk: Chunk, found: walk.Found, base: int, width: int) -> str:
+def _problem_text(chunk: Chunk, found: walk.Found, base: int, width: int) -> str:
     place = found.place
     word, index = chunk.word_at(place), chunk.word_at(place, b": \t\r\n")
     what = "not finite" if word.strip("'+-").lower() in _NOT_FINITE else "no number"

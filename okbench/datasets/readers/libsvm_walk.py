@@ -1,4 +1,4 @@
-"""The compiled walk over the bytes of LIBSVM text."""
+"""The compiled loop over the bytes of LIBSVM text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Sheet(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a walk met; `problem` is 0 when all went well."""
+    """What was read; `problem` is 0 when all went well."""
 
     rows: int
     entries: int

@@ -1,4 +1,4 @@
-"""Labelled rows of several files as one set, taken a block at a time."""
+"""Labelled rows of several files as one set, which is read a block at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 
 Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
 
 _BLOCK_VALUES = 1 << 20
 
@@ -37,7 +37,7 @@ def starts_of(counts: NDArray[np.int64]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Part:
+class FileRows:
     """The rows of one file."""
 
     X: Matrix
@@ -46,16 +46,16 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Parts one after the other, nothing copied."""
+class MultiFileRows:
+    """The rows of several files one after the other; nothing is copied."""
 
-    parts: Sequence[Part]
+    parts: Sequence[FileRows]
 
     def __post_init__(self) -> None:
         widths = {part.X.shape[1] for part in self.parts}
         if len(widths) > 1:
-            told = ", ".join(f"{part.source} {part.X.shape[1]}" for part in self.parts)
-            raise DataError(f"files of different widths cannot be joined ({told} columns)")
+            widths_of = ", ".join(f"{part.source} {part.X.shape[1]}" for part in self.parts)
+            raise DataError(f"files of different widths cannot be joined ({widths_of} columns)")
 
     @property
     def n_rows(self) -> int:
@@ -74,16 +74,16 @@ class Joined:
         return np.concatenate([part.y for part in self.parts])
 
     @cached_property
-    def _starts(self) -> Rows:
+    def _starts(self) -> RowNumbers:
         return np.cumsum([0, *(len(part.y) for part in self.parts)])
 
-    def blocks(self, rows: Rows) -> Iterator[Matrix]:
+    def blocks(self, rows: RowNumbers) -> Iterator[Matrix]:
         """The rows of those numbers, in that order, a block of bounded size at a time."""
         step = max(1, _BLOCK_VALUES // max(1, min(self.width, 1 << 14)))
         for start in range(0, len(rows), step):
             yield self._take(rows[start : start + step])
 
-    def _take(self, rows: Rows) -> Matrix:
+    def _take(self, rows: RowNumbers) -> Matrix:
         owner = np.searchsorted(self._starts, rows, side="right") - 1
         first = int(owner[0])
         if np.all(owner == first):
@@ -99,22 +99,22 @@ class Joined:
         return sp.csr_array(sp.vstack([sp.csr_array(piece) for piece in pieces], "csr"))[back]
 
 
-def _rows_of(X: Matrix, rows: Rows) -> Matrix:
+def _rows_of(X: Matrix, rows: RowNumbers) -> Matrix:
     """A slice when the rows follow each other, else a gathered copy."""
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
         return X[int(rows[0]) : int(rows[-1]) + 1]
     return X[rows]
 
 
-def distinct(joined: Joined) -> Rows:
+def distinct(source: MultiFileRows) -> RowNumbers:
     """The rows that repeat no earlier one, label included.
 
     Rows are compared by two independent 64-bit hashes of their values.
     """
-    labels = np.unique(joined.y, return_inverse=True)[1].astype(np.float64)
-    everything = np.arange(joined.n_rows)
-    hashes, done = np.empty((joined.n_rows, 2), dtype=np.uint64), 0
-    for block in joined.blocks(everything):
+    labels = np.unique(source.y, return_inverse=True)[1].astype(np.float64)
+    everything = np.arange(source.n_rows)
+    hashes, done = np.empty((source.n_rows, 2), dtype=np.uint64), 0
+    for block in source.blocks(everything):
         rows = slice(done, done + block.shape[0])
         for seed in (0, 1):
             hashes[rows, seed] = _hash_rows(block, labels[rows], np.uint64(seed))

@@ -85,7 +85,7 @@ def _leading_zeros(word: np.uint64) -> int:
 
 @compiled()
 def nearest_double(digits: np.uint64, power: int, powers: NDArray[np.uint64]) -> np.uint64:
-    """The bits of the double nearest to digits · 10^power; all ones when this cannot tell."""
+    """The bits of the double nearest to digits · 10^power; all ones when this cannot decide."""
     if power < SMALLEST_POWER or power > LARGEST_POWER:
         return _ALL_ONES
     zeros = _leading_zeros(digits)

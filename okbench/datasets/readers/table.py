@@ -1,4 +1,4 @@
-"""A table of columns, as a file has it, before any of them is called the target."""
+"""A table of columns, as a file has it, before one of them becomes the target."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Table:
         return int(self.values.shape[1])
 
     def place(self, column: Column) -> int:
-        """Where a column is, told by its name, its place from 0, or its place from the end."""
+        """Where a column is, given its name, its place from 0, or its place from the end."""
         return place_of(self.path, column, self.names, self.width)
 
-    def settled(self, place: int) -> Column:
-        """A column as an entry had best call it: by its name, where that tells it from others."""
+    def reference(self, place: int) -> Column:
+        """How an entry should name a column: by its name where that is unique, else its place."""
         name = self.names[place] if self.header else ""
         return name if name and self.names.count(name) == 1 else place
 
     def with_words(self, columns: Iterable[Column]) -> Table:
-        """The same, numbers in those columns taken for words."""
+        """The same table, with the numbers in those columns taken for words."""
         values, words = self.values, dict(self.words)
         for place in sorted({self.place(column) for column in columns} - words.keys()):
             found, codes = np.unique(values[:, place], return_inverse=True)
@@ -50,7 +50,7 @@ class Table:
 
 
 def is_place(column: Column) -> bool:
-    """Whether a column is told by a number."""
+    """Whether a column is given by a number."""
     return isinstance(column, int) or re.fullmatch("-?[0-9]+", column) is not None
 
 
@@ -59,7 +59,9 @@ def place_of(path: Path, column: Column, names: Sequence[str], width: int) -> in
     if column in names:
         if names.count(column) > 1:
             places = ", ".join(str(place) for place in range(width) if names[place] == column)
-            raise DataError(f"{path}: several columns are called '{column}'; say a place: {places}")
+            raise DataError(
+                f"{path}: several columns are called '{column}'; give a place instead: {places}"
+            )
         return names.index(str(column))
     if is_place(column):
         column = int(column)

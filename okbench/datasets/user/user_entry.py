@@ -1,4 +1,4 @@
-"""A person's own datasets file: entries are added at its end, nothing else of it is touched."""
+"""Give user-defined rows a name: an entry at the end of the user's own datasets file."""
 
 from __future__ import annotations
 
@@ -10,22 +10,38 @@ from typing import Any
 
 from okbench.base.config_nodes import parse_yaml
 from okbench.base.errors import ConfigError, StoreError, UsageError
-from okbench.datasets.cache import locked, write_text
+from okbench.base.locks import locked
+from okbench.base.shared_types import Task
+from okbench.base.whole_files import replacing
 from okbench.datasets.catalogue.dataset_catalogue import is_known, spec, user_datasets
-from okbench.datasets.catalogue.entries import parse_shelf
+from okbench.datasets.catalogue.entries import parse_catalogue
 from okbench.datasets.catalogue.specs import ReaderSpec
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.readers.table import Column
+from okbench.datasets.user.user_rows import UserRows, read_user_rows
 
 _NAME = re.compile(r"[\w][\w. +-]*")
 
 
-def enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> Path:
-    """Write an entry for rows that were read; the file written to."""
+def add_user_dataset(
+    path: Path | str, name: str, target: Column | None = None, task: Task | None = None
+) -> UserRows:
+    """Read rows once to check them, and enter them under `name` in the user's datasets file."""
+    found = read_user_rows(path, target, task, name=name)
+    if found.reader is None:
+        raise UsageError(
+            f"{path}: only CSV, LIBSVM, ARFF and .npy files can be added; convert it first"
+        )
+    _enter(Path(path).absolute(), name, found.dataset, found.reader)
+    return found
+
+
+def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name: letters, digits, '.', '-', '_', '+' and blanks")
     if is_known(name):
         raise UsageError(f"there is a dataset '{spec(name).name}' already; choose another name")
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "task": dataset.task,
         "features": dataset.n_features,
         **({"classes": len(dataset.classes)} if dataset.classes else {}),
@@ -34,23 +50,22 @@ def enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> Path:
                 "name": path.name,
                 "path": str(path),
                 "rows": dataset.n_rows,
-                "reader": _told(reader),
+                "reader": _reader_entry(reader),
             }
         },
     }
     # JSON is YAML whose texts cannot be mistaken for numbers
-    line = f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(told, ensure_ascii=False)}\n"
+    line = f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(entry, ensure_ascii=False)}\n"
     file = user_datasets()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with locked(file.with_suffix(".lock"), tick=lambda: None):
+        with locked(file.with_suffix(".lock")):
             _append(file, line)
     except OSError as error:
         raise StoreError(f"{file}: cannot be written ({error.strerror or error})") from error
-    return file
 
 
-def _told(reader: ReaderSpec) -> dict[str, Any]:
+def _reader_entry(reader: ReaderSpec) -> dict[str, Any]:
     usual = ReaderSpec(reader.format)
     changed = {
         option.name: getattr(reader, option.name)
@@ -61,10 +76,12 @@ def _told(reader: ReaderSpec) -> dict[str, Any]:
 
 
 def _append(file: Path, line: str) -> None:
+    """Add a line; nothing else of the file is changed."""
     text = file.read_text(encoding="utf-8") if file.is_file() else "datasets:\n"
     whole = text + ("" if text.endswith("\n") else "\n") + line
     try:
-        parse_shelf(parse_yaml(whole, str(file)), own=True)
+        parse_catalogue(parse_yaml(whole, str(file)), user_defined=True)
     except ConfigError as error:
         raise ConfigError(f"an entry cannot be added at the end of {file}: {error}") from error
-    write_text(file, whole)
+    with replacing(file) as out:
+        out.write(whole.encode())

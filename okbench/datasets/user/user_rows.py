@@ -1,4 +1,4 @@
-"""A person's own rows: CSV, LIBSVM text, ARFF, .npy, .npz or Parquet."""
+"""User-defined rows: CSV, LIBSVM text, ARFF, .npy, .npz or Parquet."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, UsageError, did_you_mean
+from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import ReaderSpec, VariantSpec
-from okbench.datasets.dataset_types import Dataset, Task
-from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.datasets.prepare.preparation import prepare
-from okbench.datasets.prepare.running_scale import RunningScale, filled, scaled_running
-from okbench.datasets.readers.arrays import read_npy, read_npz
 from okbench.datasets.readers.chunks import chunks
-from okbench.datasets.readers.multi_file_rows import Joined, Part
+from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
+from okbench.datasets.readers.numpy_files import read_npy, read_npz
 from okbench.datasets.readers.table import Column, Table, is_place
+from okbench.datasets.user.running_scale import RunningScale, filled, scaled_running
 
 Missing = Literal["refuse", "mean"]
 
-MOST_GUESSED_CLASSES = 20
+_MOST_GUESSED_CLASSES = 20
 _LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
 @dataclass(frozen=True)
-class OwnRows:
-    """Rows, and what had to be guessed about them, for a person to read."""
+class UserRows:
+    """Rows, and notes for the user on what had to be guessed about them."""
 
     dataset: Dataset
     notes: tuple[str, ...]
     reader: ReaderSpec | None  # how an entry of a datasets file would read them; None if it cannot
 
 
-def read(
+def read_user_rows(
     path: Path | str,
     target: Column | None = None,
     task: Task | None = None,
@@ -48,16 +48,16 @@ def read(
     drop: Sequence[Column] = (),
     missing: Missing = "refuse",
     scale: RunningScale = "none",
-) -> OwnRows:
+) -> UserRows:
     """Read rows of any known format.
 
-    `target` is a column's name or place (the last one if not told); `task` is guessed from the
-    target. Columns of words become a column a word. `missing` values are refused, or take the
+    `target` is a column's name or place (without it, the last one); `task` is guessed from the
+    target. Columns of words become one column per word. `missing` values are refused, or take the
     mean of the rows before. A `scale` is learned from each row and those before it, in the file's
-    order, so that no row looks ahead.
+    order, so that no row depends on later ones.
     """
     path = Path(path)
-    _check(path, task, missing, scale)
+    _check_options(path, task, missing, scale)
     found = _read(path, target, categorical, drop, missing)
     notes = list(found.notes)
     task = task or _guessed_task(found.part.y, notes)
@@ -69,15 +69,15 @@ def read(
         X = filled(path, X)
     if scale != "none":
         X = scaled_running(path, X, scale)
-    ready = prepare(str(path), Joined([Part(X, y, path.name)]), variant)
+    ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), variant)
     blocks = list(ready.blocks())
     X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
     name = name or path.name
     made = Dataset(name, X, ready.y, task, ready.classes, fingerprint(X, ready.y, ready.classes))
-    return OwnRows(made, tuple(notes), found.reader if missing == "refuse" else None)
+    return UserRows(made, tuple(notes), found.reader if missing == "refuse" else None)
 
 
-def _check(path: Path, task: str | None, missing: str, scale: str) -> None:
+def _check_options(path: Path, task: str | None, missing: str, scale: str) -> None:
     for what, given, known in (
         ("task", task, get_args(Task)),
         ("way with missing values", missing, get_args(Missing)),
@@ -98,7 +98,7 @@ def _check(path: Path, task: str | None, missing: str, scale: str) -> None:
 
 @dataclass(frozen=True)
 class _Found:
-    part: Part
+    part: FileRows
     notes: tuple[str, ...]
     reader: ReaderSpec | None
 
@@ -117,7 +117,7 @@ def _read(
         return _read_libsvm(path)
     if kind == "npz":
         X, y = read_npz(path, missing=missing == "mean")
-        return _Found(Part(X, y, path.name), (), None)
+        return _Found(FileRows(X, y, path.name), (), None)
     wanted = (*categorical, *drop, *([] if target is None else [target]))
     header = None if all(map(is_place, wanted)) else True
     table, reader = _read_table(path, kind, categorical, wanted, missing, header)
@@ -125,27 +125,27 @@ def _read(
     if target is None:
         target = -1
         notes.append(
-            f"target: {_named(table, table.width - 1)} (the last one; --target says otherwise)"
+            f"target: {_named(table, table.width - 1)} (the last one; --target overrides it)"
         )
     place = table.place(target)
     dropped = {table.place(column) for column in drop}
     words = sorted(set(table.words) - {place} - dropped)
     if words:
-        told = ", ".join(
+        counts = ", ".join(
             f"{_named(table, column)} ({len(table.words[column])})" for column in words
         )
-        notes.append(f"columns of words, one column a value: {told}")
-    _refuse_empty(table, place, dropped)
-    from okbench.datasets.readers.files import part_of, words_in_order
+        notes.append(f"columns of words, one column per value: {counts}")
+    _check_complete(table, place, dropped)
+    from okbench.datasets.readers.files import rows_of_table, words_in_order
 
     reader = replace(
         reader,
-        target=table.settled(place),
-        drop=tuple(map(table.settled, sorted(dropped))),
-        categorical=tuple(map(table.settled, words)),
+        target=table.reference(place),
+        drop=tuple(map(table.reference, sorted(dropped))),
+        categorical=tuple(map(table.reference, words)),
     )
     vocabulary = {column: words_in_order(table.words[column]) for column in words}
-    part = part_of(table, reader, vocabulary)
+    part = rows_of_table(table, reader, vocabulary)
     return _Found(part, tuple(notes), reader if kind in ("csv", "arff", "npy") else None)
 
 
@@ -155,7 +155,7 @@ def _named(table: Table, place: int) -> str:
 
 def _format(path: Path) -> str:
     names = [suffix.lower() for suffix in path.suffixes]
-    while names and names[-1] in (".gz", ".bz2", ".xz", ".z"):
+    while names and names[-1] in (".gz", ".bz2", ".xz"):
         names.pop()
     suffix = names[-1] if names else ""
     known = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
@@ -175,7 +175,7 @@ def _read_libsvm(path: Path) -> _Found:
     rows = read_libsvm(path, index_base=None)
     note = f"LIBSVM text of {rows.X.shape[1]} columns, counted from {rows.index_base}"
     reader = ReaderSpec("libsvm", index_base=rows.index_base)
-    return _Found(Part(rows.X, rows.y, path.name), (note,), reader)
+    return _Found(FileRows(rows.X, rows.y, path.name), (note,), reader)
 
 
 def _read_table(
@@ -206,7 +206,7 @@ def _read_table(
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
 
 
-def _refuse_empty(table: Table, target: int, dropped: set[int]) -> None:
+def _check_complete(table: Table, target: int, dropped: set[int]) -> None:
     """Columns without any value, and rows without a target, cannot be filled."""
     absent = np.isnan(table.values)
     for column in np.flatnonzero(absent.all(axis=0)).tolist():
@@ -226,29 +226,14 @@ def _guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
     distinct = np.unique(y)
     words = y.dtype.kind not in "fiub"
     whole = words or bool(np.all(distinct == np.floor(distinct)))
-    if whole and len(distinct) <= (len(y) if words else MOST_GUESSED_CLASSES):
+    if whole and len(distinct) <= (len(y) if words else _MOST_GUESSED_CLASSES):
         task = "binary" if len(distinct) <= 2 else "multiclass"
         labels = [str(label) if words else f"{label:g}" for label in distinct[:8]]
-        told = ", ".join(labels) + (", …" if len(distinct) > 8 else "")
-        notes.append(f"task: {task}, from {len(distinct)} labels ({told}); --task says otherwise")
+        first = ", ".join(labels) + (", …" if len(distinct) > 8 else "")
+        notes.append(f"task: {task}, from {len(distinct)} labels ({first}); --task overrides it")
     else:
         task = "regression"
         notes.append(
-            f"task: regression, from {len(distinct):,} different targets; --task says otherwise"
+            f"task: regression, from {len(distinct):,} different targets; --task overrides it"
         )
     return cast(Task, task)
-
-
-def add(
-    path: Path | str, name: str, target: Column | None = None, task: Task | None = None
-) -> OwnRows:
-    """Read rows once to check them, and enter them under `name` in the person's datasets file."""
-    from okbench.datasets.user.user_entry import enter
-
-    found = read(path, target, task, name=name)
-    if found.reader is None:
-        raise UsageError(
-            f"{path}: only CSV, LIBSVM, ARFF and .npy files can be added; convert it first"
-        )
-    enter(Path(path).absolute(), name, found.dataset, found.reader)
-    return found

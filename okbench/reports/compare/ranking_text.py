@@ -11,8 +11,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from okbench.base.errors import UsageError
+from okbench.base.whole_files import write_whole
 from okbench.reports.compare.ranking import PairedComparison, Ranking
-from okbench.reports.results_paths import write_whole
 
 PICTURES = ("svg", "png", "pdf")
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from okbench import __version__
 from okbench.base.errors import DataError, UsageError
+from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
-from okbench.reports.results_paths import read_file, write_whole
+from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import SCHEMA, Store
 from okbench.trials.store.match_outcomes import recall

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import DataError
-from okbench.reports.results_paths import read_file, results_files, write_whole
+from okbench.base.whole_files import write_whole
+from okbench.reports.results_paths import read_file, results_files
 from okbench.trials.store.files import SCHEMA, Store
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
 from okbench.trials.store.results_file import Contents

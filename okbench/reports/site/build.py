@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import StoreError, UsageError
+from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
-from okbench.reports.results_paths import write_whole
 from okbench.reports.site.index_page import index_page
 from okbench.reports.site.table_page import page_of, raw_of, table_page
 from okbench.reports.site.table_views import TableView, exhibits

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from okbench.base.errors import UsageError
-from okbench.reports.results_paths import read_file, results_files, write_whole
+from okbench.base.whole_files import write_whole
+from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import value_of
 from okbench.trials.trial_types import Outcome, Trial
 

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from okbench.base.errors import UsageError
-from okbench.datasets.catalogue.specs import Task
+from okbench.base.shared_types import Task
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.prepare.running_scale import RunningScale
 from okbench.datasets.readers.table import Column
-from okbench.datasets.user.user_rows import Missing, OwnRows, read
+from okbench.datasets.user.running_scale import RunningScale
+from okbench.datasets.user.user_rows import Missing, UserRows, read_user_rows
 from okbench.learners.registry import catalogue
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
 from okbench.protocols.metrics import default_metric
@@ -79,8 +79,8 @@ def _learners(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @cache
-def _read_once(file: OwnFile) -> OwnRows:
-    return read(
+def _read_once(file: OwnFile) -> UserRows:
+    return read_user_rows(
         file.path,
         file.target,
         file.task,

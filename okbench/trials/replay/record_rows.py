@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, OkbenchError, UsageError
 from okbench.datasets import load
-from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.fingerprint import fingerprint
+from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.datasets.user import user_rows
 from okbench.learners.contract import Task
 from okbench.protocols.metrics import default_metric
@@ -109,7 +108,7 @@ def _own_file(told: Value, task: Task) -> tuple[Any, NDArray[Any]]:
     fields = told.fields(("file", "target"))
     path, target = fields["file"].file(), fields.get("target")
     try:
-        dataset = user_rows.read(path, _column(target) if target else None, task).dataset
+        dataset = user_rows.read_user_rows(path, _column(target) if target else None, task).dataset
     except OkbenchError as error:
         told.damaged(str(error))
     return dataset.X, dataset.y

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from okbench.datasets.dataset_types import Task
+from okbench.base.shared_types import Task
 
 FIRST, MOST = 256, 4096  # rows of a block
 _POINTS = {"binary": 15, "multiclass": 10, "regression": 20}  # of a curve (Lu et al. 2016)

@@ -18,11 +18,12 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.base.quantities import now
 from okbench.learners.registry import find
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.protocol_loop import Limits
-from okbench.trials.run.run_trial import attempt, now
+from okbench.trials.run.run_trial import attempt
 from okbench.trials.run.workers import StopSignal, begin_work, terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Problem
 from okbench.learners.registry import find, settings_of
@@ -49,11 +49,6 @@ def _reason(error: BaseException) -> str:
 def _kept(error: BaseException) -> dict[str, Any]:
     """The traceback of an error that does not say by itself what is wrong."""
     return {} if isinstance(error, OkbenchError) else {"traceback": tracebacks.tail(error)}
-
-
-def now() -> str:
-    """The time an outcome is stamped with."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:

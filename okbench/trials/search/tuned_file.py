@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import yaml
 
 from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, StoreError
+from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Search, Table
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
@@ -31,15 +31,10 @@ def write(
     if path.exists():
         record = _joined(_read(path, table.name), record)
     text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
-    part = path.with_name(f"{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(f"# Chosen by okbench tune.\n{text}", encoding="utf-8")
-        part.replace(path)  # whole or not at all: the choices made before are in it
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise StoreError(f"{path}: cannot be written: {error.strerror}; see --to") from error
+        write_whole(path, f"# Chosen by okbench tune.\n{text}".encode())
+    except StoreError as error:
+        raise StoreError(f"{error}; see --to") from error
 
 
 def _record(

@@ -10,7 +10,6 @@ Lines of two such files may be put into one. A baseline says more in its header:
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from okbench.base.errors import StoreError
+from okbench.base.locks import try_lock
 from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_bytes, without_curve
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome
@@ -177,13 +177,11 @@ def _told(path: Path, verb: str) -> Iterator[None]:
 
 
 def _lock(file: FileIO, path: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    if not try_lock(file.fileno()):
         raise StoreError(
             f"{path}: another okbench run is writing here; wait for it, or choose "
             "another folder with --results"
-        ) from error
+        )
 
 
 def _refuse_no_file(path: Path) -> None:

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from okbench.base.errors import DataError, StoreError, UsageError
 from okbench.datasets import load
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.datasets.user.user_rows import OwnRows, add, read
+from okbench.datasets.user.user_entry import add_user_dataset as add
+from okbench.datasets.user.user_rows import UserRows
+from okbench.datasets.user.user_rows import read_user_rows as read
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def written(folder: Path, text: str, name: str = "mine.csv") -> Path:
     return folder / name
 
 
-def dense(found: OwnRows) -> list[list[float]]:
+def dense(found: UserRows) -> list[list[float]]:
     X = found.dataset.X
     return (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
 
@@ -35,8 +37,8 @@ def test_a_csv_file_needs_no_words(tmp_path: Path) -> None:
     assert found.dataset.y.tolist() == [0, 1, 0]
     assert (found.dataset.task, found.dataset.classes) == ("binary", (0, 1))
     assert found.notes == (
-        "target: 'y' (the last one; --target says otherwise)",
-        "task: binary, from 2 labels (0, 1); --task says otherwise",
+        "target: 'y' (the last one; --target overrides it)",
+        "task: binary, from 2 labels (0, 1); --task overrides it",
     )
 
 
@@ -49,14 +51,14 @@ def test_a_csv_file_needs_no_words(tmp_path: Path) -> None:
         (["0.5", "1", "2"], "regression"),
     ],
 )
-def test_the_task_is_guessed_and_told(tmp_path: Path, column: list[str], task: str) -> None:
+def test_the_task_is_guessed_and_reported(tmp_path: Path, column: list[str], task: str) -> None:
     text = "x,y\n" + "".join(f"{place},{value}\n" for place, value in enumerate(column))
     found = read(written(tmp_path, text))
     assert found.dataset.task == task
     assert found.notes[-1].startswith(f"task: {task}, from ")
 
 
-def test_many_whole_targets_are_a_regression_unless_told(tmp_path: Path) -> None:
+def test_many_whole_targets_are_a_regression_unless_stated(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n" + "".join(f"1,{value}\n" for value in range(30)))
     assert read(path).dataset.task == "regression"
     assert len(read(path, task="multiclass").dataset.classes) == 30
@@ -66,12 +68,12 @@ def test_words_become_a_column_each(tmp_path: Path) -> None:
     path = written(tmp_path, "colour;size;y\nred;1;0\nblue;2;1\nred;3;0\n")
     found = read(path, target="y")
     assert dense(found) == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
-    assert "columns of words, one column a value: 'colour' (2)" in found.notes
+    assert "columns of words, one column per value: 'colour' (2)" in found.notes
     assert dense(read(path, target="y", drop=["colour"])) == [[1], [2], [3]]
     assert dense(read(path, target="y", drop=["colour"], categorical=["size"]))[1] == [0, 1, 0]
 
 
-def test_libsvm_text_is_recognised_and_its_first_index_told(tmp_path: Path) -> None:
+def test_libsvm_text_is_recognised_and_its_first_index_reported(tmp_path: Path) -> None:
     found = read(written(tmp_path, "# rows\n+1 1:2 3:1\n-1 2:5\n", "mine.txt"))
     assert dense(found) == [[2, 0, 1], [0, 5, 0]]
     assert found.notes[0] == "LIBSVM text of 3 columns, counted from 1"
@@ -90,20 +92,20 @@ def test_arrays_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "told"),
+    ("y", "message"),
     [
         ([1.0, np.nan, 2.0], r"y\[1\] is not a finite number"),
         ([1j, 2j, 1j], "labels are numbers or texts"),
         (np.array(["1970", "1971", "1970"], "M8[Y]"), "labels are numbers or texts"),
     ],
 )
-def test_labels_that_are_none_are_told(tmp_path: Path, y: object, told: str) -> None:
+def test_labels_that_are_none_are_reported(tmp_path: Path, y: object, message: str) -> None:
     np.savez(tmp_path / "mine.npz", X=np.eye(3), y=np.asarray(y))
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         read(tmp_path / "mine.npz")
 
 
-def test_damaged_arrays_are_told(tmp_path: Path) -> None:
+def test_damaged_arrays_are_reported(tmp_path: Path) -> None:
     np.save(tmp_path / "whole.npy", np.eye(3))
     np.savez(tmp_path / "whole.npz", X=np.eye(3), y=[0, 1, 0])
     one, several = ((tmp_path / f"whole.{kind}").read_bytes() for kind in ("npy", "npz"))
@@ -139,7 +141,7 @@ def test_parquet_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", [[1.0, np.inf, 2.0], [[1], [2], [3]]])
-def test_parquet_that_holds_no_numbers_is_told(tmp_path: Path, column: list[object]) -> None:
+def test_parquet_that_holds_no_numbers_is_reported(tmp_path: Path, column: list[object]) -> None:
     pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     pd.DataFrame({"x": column, "y": [0, 1, 0]}).to_parquet(tmp_path / "mine.parquet")
     with pytest.raises(DataError, match="column 'x'"):
@@ -159,7 +161,7 @@ def test_numbers_are_names_when_called_so_in_any_format(tmp_path: Path) -> None:
         assert dense(found) == [[1, 0, 1], [0, 1, 2], [1, 0, 3]], kind
 
 
-def test_a_column_whose_name_is_not_its_own_is_told_by_its_place(tmp_path: Path) -> None:
+def test_a_column_whose_name_is_not_its_own_is_named_by_its_place(tmp_path: Path) -> None:
     path = written(tmp_path, "y,a,a,y\n9,1,2,0\n8,3,4,1\n")
     assert read(path).dataset.y.tolist() == [0, 1]
     assert dense(read(path, drop=[2])) == [[9, 1], [8, 3]]
@@ -201,7 +203,7 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "error", "told"),
+    ("text", "options", "error", "message"),
     [
         (
             "size,y\n1,0\n2,1\n",
@@ -229,22 +231,22 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
         ("x,y\n1,yes\n2,no\n3,?\n", {}, DataError, "row 2 has no 'y', the target"),
         ("x,y,\n1,0,\n2,1,\n", {}, DataError, "mine.csv:2:5: column 2 has no value here"),
         ("x,y\n1,0\n2,1\n", {"target": "--5"}, DataError, "no column '--5'"),
-        ("x,x,y\n1,2,0\n3,4,1\n", {"target": "x"}, DataError, "say a place: 0, 1"),
+        ("x,x,y\n1,2,0\n3,4,1\n", {"target": "x"}, DataError, "give a place instead: 0, 1"),
         ("x,y\r1,0\r2,1\r", {}, DataError, "end lines with LF"),
         ("x,y\n1e308,0\n1e308,1\n,0\n", {"missing": "mean"}, DataError, "too large"),
         ("x,y\n1e308,0\n-1e308,1\n", {"scale": "running [0,1]"}, DataError, "too large"),
         ("x,y\n1e200,0\n-1e200,1\n", {"scale": "running standard"}, DataError, "too large"),
     ],
 )
-def test_what_cannot_be_learned_is_told(
-    tmp_path: Path, text: str, options: dict[str, str], error: type[Exception], told: str
+def test_what_cannot_be_learned_is_reported(
+    tmp_path: Path, text: str, options: dict[str, str], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as caught:
         read(written(tmp_path, text), **options)  # type: ignore[arg-type]
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_files_that_are_not_what_they_are_called_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_what_they_are_called_are_reported(tmp_path: Path) -> None:
     for name in ("mine.npy", "mine.npz", "mine.parquet", "mine.arff"):
         with pytest.raises(DataError, match=name):
             read(written(tmp_path, "nonsense", name))
@@ -284,7 +286,7 @@ def test_a_name_already_taken_is_refused(tmp_path: Path) -> None:
         add(tmp_path / "mine.npz", "arrays")
 
 
-def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
+def test_adding_keeps_what_the_user_wrote(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n1,0\n2,1\n")
     add(path, "one")
     text = dataset_catalogue.user_datasets().read_text(encoding="utf-8")
@@ -298,18 +300,17 @@ def test_adding_keeps_what_a_person_wrote(tmp_path: Path) -> None:
 def test_an_entry_that_cannot_be_written_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Path, *_: object, **__: object) -> int:
-        self.touch()
-        raise OSError(28, "No space left on device", str(self))
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
 
     path = written(tmp_path, "x,y\n1,0\n2,1\n")
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StoreError, match="No space left"):
         add(path, "mine")
     assert [left.name for left in (tmp_path / "data").iterdir()] == ["user-datasets.lock"]
 
 
-def test_rows_that_are_gone_are_told_with_their_entry(tmp_path: Path) -> None:
+def test_rows_that_are_gone_are_reported_with_their_entry(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n1,0\n2,1\n")
     add(path, "mine")
     path.unlink()

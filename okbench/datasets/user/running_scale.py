@@ -1,4 +1,4 @@
-"""Scaling and filling that look at a row and those before it, never ahead."""
+"""Scaling and filling that look at a row and those before it, never at later ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _refusing_overflow(path: Path) -> Iterator[None]:
         with np.errstate(over="raise"):
             yield
     except FloatingPointError as error:
-        raise DataError(f"{path}: values too large to be added up; divide them first") from error
+        raise DataError(f"{path}: values are too large to be summed; divide them first") from error
 
 
 def _dense(path: Path, X: Matrix) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What is held: files in the data folder, and beside them a record of what was checked and when.
+"""The data folder: verified files, and beside each a record of what was checked and when.
 
     <data folder>/<folder>/<name>            a file as it arrived, perhaps still compressed
     <data folder>/<folder>/.okbench/         records (name.json), locks, and downloads under way
@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from okbench.base.errors import StoreError, UsageError
+from okbench.base.whole_files import replacing
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
 
-PACKED = ("", ".bz2", ".gz", ".xz", ".Z")
+PACKED = ("", ".bz2", ".gz", ".xz")
 
 
 @dataclass(frozen=True)
@@ -39,11 +36,11 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Held:
-    """What is here of a dataset."""
+class HeldFiles:
+    """How much of a dataset is in the data folder."""
 
-    files: int  # of how many are needed
-    of: int
+    files: int  # that are here
+    of: int  # that the dataset has
     bytes: int
     verified: str  # when the file checked longest ago was checked; "" when nothing is here
 
@@ -53,7 +50,7 @@ class Held:
 
 
 def data_folder() -> Path:
-    """Where files are kept: OKBENCH_DATA, or the user's cache folder."""
+    """The folder that holds the files: OKBENCH_DATA, or the user's cache folder."""
     chosen = os.environ.get("OKBENCH_DATA", "")
     if chosen:
         return at_home(chosen, "OKBENCH_DATA").absolute()
@@ -63,7 +60,7 @@ def data_folder() -> Path:
 
 
 def at_home(folder: str, what: str) -> Path:
-    """A folder as a person wrote it, perhaps with a ~; `what` says where it was written."""
+    """A folder as the user wrote it, perhaps with a ~; `what` names the option it comes from."""
     try:
         return Path(folder).expanduser()
     except RuntimeError as error:
@@ -74,8 +71,8 @@ def path_of(file: FileSpec) -> Path | None:
     """Where a verified file is; None when it is not here, or no longer as it was verified."""
     try:
         if file.path:
-            own = Path(file.path)
-            return own if own.is_file() else None
+            path = Path(file.path)
+            return path if path.is_file() else None
         record = record_of(file)
         if record is None:
             return None
@@ -85,11 +82,11 @@ def path_of(file: FileSpec) -> Path | None:
         return None
 
 
-def status(entry: DatasetSpec) -> Held:
+def status(entry: DatasetSpec) -> HeldFiles:
     """How much of a dataset is here, its size, and when it was verified."""
     here = [(file, path_of(file)) for file in entry.files.values()]
     records = [record_of(file) for file, path in here if path]
-    return Held(
+    return HeldFiles(
         files=sum(path is not None for _, path in here),
         of=len(here),
         bytes=sum(path.stat().st_size for _, path in here if path),
@@ -97,18 +94,18 @@ def status(entry: DatasetSpec) -> Held:
     )
 
 
-def folder_of(file: FileSpec, root: Path | None = None) -> Path:
-    """The folder a file is held in."""
-    return (root or data_folder()) / file.folder
+def folder_of(file: FileSpec) -> Path:
+    """The folder that holds a file."""
+    return data_folder() / file.folder
 
 
-def private_folder(file: FileSpec, root: Path | None = None) -> Path:
+def private_folder(file: FileSpec) -> Path:
     """Where records, locks and downloads under way are kept."""
-    return folder_of(file, root) / ".okbench"
+    return folder_of(file) / ".okbench"
 
 
 def record_of(file: FileSpec) -> Record | None:
-    """What was recorded of a file, whether or not it is still here."""
+    """The record of a file, whether or not the file is still here."""
     path = private_folder(file) / f"{file.name}.json"
     try:
         return Record(**json.loads(path.read_text(encoding="utf-8")))
@@ -123,43 +120,7 @@ def record_of(file: FileSpec) -> Record | None:
 
 
 def write_record(file: FileSpec, record: Record) -> None:
-    """Keep a record; a reader sees the old one or the new one, never half of it."""
-    told = json.dumps(asdict(record), indent=1)
-    write_text(private_folder(file) / f"{file.name}.json", told + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a small file by a temporary name beside it, readable for whom the umask lets read."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def now() -> str:
-    """The time as records tell it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@contextmanager
-def locked(
-    path: Path, tick: Callable[[], None], waits: Callable[[], None] = lambda: None
-) -> Iterator[None]:
-    """Hold a file's lock. `waits` is told once that another holds it, `tick` may raise to stop."""
-    import fcntl
-
-    with path.open("a", encoding="utf-8") as file:
-        told = False
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not told:
-                    waits()
-                told = True
-                tick()
-                time.sleep(0.1)
-        yield
+    """Write a record; a reader sees the old one or the new one, never half of it."""
+    text = json.dumps(asdict(record), indent=1) + "\n"
+    with replacing(private_folder(file) / f"{file.name}.json") as out:
+        out.write(text.encode())

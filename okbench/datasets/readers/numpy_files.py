@@ -17,7 +17,7 @@ _UNREADABLE = (OSError, ValueError, EOFError, MemoryError, BadZipFile, zlib.erro
 
 
 def read_npy(path: Path, *, missing: bool = False) -> Table:
-    """A matrix of numbers as a table; NaN is refused, or stands for what is `missing`."""
+    """A matrix of numbers as a table; NaN is refused, or stands for a `missing` value."""
     try:
         with path.open("rb") as file:
             values = np.load(file, allow_pickle=False)
@@ -27,7 +27,7 @@ def read_npy(path: Path, *, missing: bool = False) -> Table:
         raise DataError(f"{path}: not a .npy file that can be read ({error})") from error
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise DataError(f"{path}: a table of numbers is needed, not {values.dtype} {values.shape}")
-    return Table(path, (), numbers(path, values, missing))
+    return Table(path, (), finite_matrix(path, values, missing))
 
 
 def read_npz(path: Path, *, missing: bool = False) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -42,8 +42,8 @@ def read_npz(path: Path, *, missing: bool = False) -> tuple[NDArray[np.float64],
     except _UNREADABLE as error:
         raise DataError(f"{path}: not a .npz file that can be read ({error})") from error
     if X is None or y is None:
-        told = ", ".join(names) or "none"
-        raise DataError(f"{path}: arrays X and y are needed; it holds {told}")
+        found = ", ".join(names) or "none"
+        raise DataError(f"{path}: arrays X and y are needed; it holds {found}")
     y = y.ravel()
     if X.ndim != 2 or X.dtype.kind not in "biuf" or len(X) != len(y):
         raise DataError(f"{path}: X {X.shape} and y {y.shape} are not rows with a label each")
@@ -51,10 +51,10 @@ def read_npz(path: Path, *, missing: bool = False) -> tuple[NDArray[np.float64],
         raise DataError(f"{path}: y holds {y.dtype}; labels are numbers or texts")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"{path}: y[{np.argmin(np.isfinite(y))}] is not a finite number")
-    return numbers(path, X, missing), y
+    return finite_matrix(path, X, missing), y
 
 
-def numbers(path: Path, values: NDArray[Any], missing: bool = False) -> NDArray[np.float64]:
+def finite_matrix(path: Path, values: NDArray[Any], missing: bool = False) -> NDArray[np.float64]:
     """A matrix as doubles, all of them finite, or NaN where a value may be missing."""
     found = np.ascontiguousarray(values, dtype=np.float64)
     wrong = ~np.isfinite(found) & ~(np.isnan(found) & missing)
