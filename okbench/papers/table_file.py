@@ -66,9 +66,9 @@ from typing import cast, get_args
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
+from okbench.papers.cell_settings import Layer, read_layer, resolve
 from okbench.papers.printed import printed_cell
 from okbench.papers.search import read_search, read_tuned, tuned_beside
-from okbench.papers.settings import Layer, read_layer, resolve
 from okbench.papers.stated_growth import read_stated
 from okbench.papers.sweeps import columns_of, read_sweeps
 from okbench.papers.table_parts import (

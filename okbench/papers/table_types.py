@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from okbench.papers.values import Value
+
 ProtocolKind = Literal["single-pass", "train-test", "block-stream", "approximation"]
 Metric = Literal["mistake_rate", "accuracy", "mean_squared_loss", "rmse", "exceedance"]
 Source = Literal["printed", "found", "inferred", "tuned"]
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
-Value = bool | int | float | str
 Kind = Literal["table", "curves", "sweep", "complexity"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
@@ -30,14 +31,14 @@ class Setting:
     source: Source = "printed"
     reason: str = ""
     where: str = ""  # file:line
-    shared: bool = False  # said of the table or a dataset: for the learners that take it
-    referred: bool = False  # another setting of the cell is reckoned from it
-    expression: str = ""  # the arithmetic the value was worked out from, if it was
+    shared: bool = False  # given for the table or a dataset: for the learners that take it
+    referred: bool = False  # another setting of the cell is computed from it
+    expression: str = ""  # the arithmetic that gave the value, if any did
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values to try of one setting, or of a name that settings are reckoned from (`rho_f`)."""
+    """Values to try of one setting, or of a name that settings are computed from (`rho_f`)."""
 
     name: str
     values: tuple[int | float, ...]
@@ -132,11 +133,11 @@ class Figure:
 class Range:
     """Values to search one setting through, for every learner that takes it but those `spared`.
 
-    A value may be reckoned from other settings of a cell: `0.25 / rows`.
+    A value may be a list, or computed from other settings of a cell: `0.25 / rows`.
     """
 
     name: str
-    values: tuple[int | float | str, ...]
+    values: tuple[Value, ...]
     source: Source = "printed"
     reason: str = ""
     where: str = ""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from okbench.papers.table_types import Metric, Orders, ProtocolKind, Value
+from okbench.papers.table_types import Metric, Orders, ProtocolKind
+from okbench.papers.values import Value, spelled
 
 Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
 Settings = tuple[tuple[str, Value | None], ...]
@@ -25,7 +26,7 @@ class Trial:
     fingerprint: str
     learner: str  # registry name or module:Class
     learner_version: int
-    settings: Settings  # every setting, defaults included, sorted by name
+    settings: Settings  # every setting, defaults included, sorted by name; a list is a tuple
     protocol: ProtocolKind
     metric: Metric
     repetition: int
@@ -38,12 +39,12 @@ class Trial:
     @property
     def spelled(self) -> str:
         """The id before hashing, to be checked by eye."""
-        settings = " ".join(f"{name}={value!r}" for name, value in self.settings)
+        settings = " ".join(f"{name}={spelled(value)}" for name, value in self.settings)
         detail = self.block or self.tolerance
-        told = f":{detail!r}" if detail else ""
+        detailed = f":{detail!r}" if detail else ""
         rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
         return (
-            f"{self.protocol}{told}/{self.protocol_version} | "
+            f"{self.protocol}{detailed}/{self.protocol_version} | "
             f"{self.learner}/{self.learner_version} {settings} | "
             f"{rows}@{self.fingerprint} | "
             f"order={self.order}/{self.repetition} seed={self.seed}"

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from okbench.base.errors import OkbenchError, UsageError
+from okbench.base.errors import OkbenchError
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.contract import Learns, Problem
-from okbench.learners.registry import find, settings_of
+from okbench.learners.contract import Problem, begun, check_role
+from okbench.learners.registry import find
 from okbench.trials.plan.planning import Load
-from okbench.trials.plan.resolve_settings import SEED_NAMES
-from okbench.trials.plan.seeds import draws, seed_number
+from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.workers import ENDS_THE_RUN, one_process
 from okbench.trials.trial_types import Outcome, Trial
@@ -58,18 +57,12 @@ def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
 
 
 def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
-    """The learner with its settings and its chance, told the problem if it wants to know."""
-    settings = dict(trial.settings)
-    seeded = [name for name in SEED_NAMES if name in settings_of(cls) and name not in settings]
-    learner = cls(**settings, **dict.fromkeys(seeded, seed_number(trial)))
-    if not isinstance(learner, Learns):
-        raise UsageError(f"{trial.learner} is no learner: it needs the methods learn and predict")
-    if hasattr(learner, "begin"):
-        rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
-        problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
-        with one_process():
-            learner.begin(problem, draws(trial))
-    return learner
+    """The learner with its settings and draws; it knows the problem if it has `begin`."""
+    check_role(cls, "online", trial.learner)
+    rows = dataset.n_train if trial.protocol == "train-test" else dataset.n_rows
+    problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
+    with one_process():
+        return begun(cls, with_seed(cls, trial), problem, draws(trial))
 
 
 def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:
