@@ -55,7 +55,8 @@ def spoken(values: Candidate) -> str:
     return ", ".join(f"{name} {short(value)}" for name, value in values.items())
 
 
-def _short(value: Value) -> str:
+def short(value: Value) -> str:
+    """A value in six digits; a list as it is."""
     return spelled(value) if isinstance(value, tuple | str) else f"{value:g}"
 
 
