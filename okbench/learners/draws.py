@@ -156,7 +156,7 @@ class RecordedDraws(Draws):
                 f"the record holds {what} of size {_times(found.shape)}; {_times(wanted)} is needed"
             )
         if kind == "choice" and (found >= size[0]).any():
-            raise DataError(f"the record holds {what} of {found.max()}; there are {size[0]} alone")
+            raise DataError(f"the record holds {what} with {found.max()}, not below {size[0]}")
         return found
 
     def _named_uniforms(

@@ -289,8 +289,6 @@ class Refuses(Linear):
     def __init__(self, budget: int = 0) -> None:
         raise ValueError("budget is 1 or more")
 
-    learn = predict = None
-
 
 class Sleeps:
     """Takes its time over every row."""
