@@ -79,7 +79,7 @@ class LearnerColumn:
 class DatasetRow:
     """A dataset of a table. `variant` picks one of the sizes or preparations an entry offers.
 
-    `rows` is the size the paper gives. `orders` is said here when it differs from the protocol's.
+    `rows` is the size the paper gives. `orders` is given when it differs from the protocol's.
     `fingerprint` is that of rows in hand, which alone count then.
     """
 

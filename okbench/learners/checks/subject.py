@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.contract import Draws, FloatArray, Problem, Role, Task
+from okbench.learners.contract import Draws, FloatArray, Problem, Role, Task, begun
 from okbench.learners.registry import Entry, settings_of
 
 Status = Literal["passed", "failed", "skipped"]
@@ -87,15 +87,18 @@ class Subject:
 
     def new(self, **given: Any) -> Any:
         """A learner with small settings."""
-        small = {name: value for name, value in SMALL.items() if name in self.settings}
-        return self.cls(**{**small, **given})
+        return self.cls(**{**self._small(), **given})
+
+    def _small(self) -> dict[str, Any]:
+        return {name: value for name, value in SMALL.items() if name in self.settings}
 
     def begun(self, stream: Stream, seed: int = 0) -> Any:
         """A learner with small settings that knows the problem, if it has `begin`."""
-        learner = self.new()
-        if hasattr(learner, "begin"):
-            learner.begin(stream.problem, Draws(seed))
-        return learner
+        return begun(self.cls, self._small(), stream.problem, Draws(seed))
+
+    def begun_with_defaults(self, stream: Stream) -> Any:
+        """The same with the settings it has by itself."""
+        return begun(self.cls, {}, stream.problem, Draws(0))
 
     def learned(self, stream: Stream, seed: int = 0) -> Any:
         """`begun`, after it has learned the stream."""

@@ -108,7 +108,7 @@ def _task(node: Node | None) -> Task | None:
 
 
 def _learner(fields: Mapping[str, Node], task: Task) -> tuple[Entry, Settings]:
-    """The learner, and its settings with the defaults of those that are not said."""
+    """The learner, and its settings with the defaults of those that are left out."""
     node = fields["learner"]
     name = node.text()
     try:
@@ -143,8 +143,8 @@ def _draws(node: Node | None) -> Draws:
         if len(fields) > 1:
             raise node.error("a seed stands for all draws: leave it out, or all the others")
         seed = fields["seed"]
-        parts = seed.elements() if seed.kind == "list" else (seed,)
-        return Draws([part.integer(0) for part in parts])
+        numbers = seed.elements() if seed.kind == "list" else (seed,)
+        return Draws([number.integer(0) for number in numbers])
     return RecordedDraws(
         _normals(fields["normals"]) if "normals" in fields else None,
         _drawn(fields["uniforms"], "uniforms") if "uniforms" in fields else None,
