@@ -44,7 +44,7 @@ class Online(Protocol):
     be cut into blocks anywhere, from one row to all of them, and the cuts must not change what
     `learn` returns, since a protocol chooses them for the sake of speed and of its curves. Where a
     table fixes the size of the blocks (rows predicted, then learned, at a time), all but the last
-    have that size. Where a learner could notice the size, it does not depend on the wall clock.
+    have that size. Where a learner could notice the sizes, they never depend on the wall clock.
     """
 
     def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]: ...
@@ -102,7 +102,7 @@ _NEEDED: Mapping[Role, str] = {
 
 
 def roles_of(cls: type) -> frozenset[Role]:
-    """The roles that the methods of a class give it; of an object nothing needs to be made."""
+    """The roles that the methods of a class give it; no object needs to be made."""
     has = {name for name in ("learn", "predict", "transform") if callable(getattr(cls, name, None))}
     fit = getattr(cls, "fit", None)
     takes = _arguments(fit) if callable(fit) else frozenset()
@@ -117,7 +117,7 @@ def roles_of(cls: type) -> frozenset[Role]:
 
 
 def check_role(cls: type, role: Role, name: str) -> None:
-    """Refuse a class that has not that role, under the name it goes by."""
+    """Refuse a class that does not have the role; `name` is what the message calls it."""
     if role not in roles_of(cls):
         raise UsageError(f"{name} is no {_NEEDED[role]}")
 

@@ -163,7 +163,7 @@ class RecordedDraws(Draws):
         self, left: list[NDArray[Any]], what: str, count: int
     ) -> NDArray[np.float64]:
         """Uniforms run on from call to call, however they are cut."""
-        together = np.concatenate([np.empty(0), *left])
+        together = left[0] if len(left) == 1 else np.concatenate([np.empty(0), *left])
         if len(together) < count:
             raise DataError(f"the record holds {len(together)} more {what}; {count} are needed")
         left[:] = [together[count:]]

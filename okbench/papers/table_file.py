@@ -27,8 +27,9 @@
       german: {OGD: [29.5 % ± 0.5, 0.130]}
 
 What is said of less counts more: the table's settings, then the dataset's, the learner's, the
-cell's. A setting is a value, or a value with its source: `found` (in the authors' files),
-`inferred` or `tuned`, with the reason; else the paper prints it. Arithmetic such as `4 * budget`
+cell's. A setting is a value or a list of values (`widths: [0.5, 1, 2]`), alone or with its source
+(`{value: [0.5, 1], found: …}`): `found` (in the authors' files), `inferred` or `tuned`, with the
+reason; else the paper prints it. Arithmetic such as `4 * budget`
 refers to other settings of the same cell and to `rows`.
 
 `kind` says what is made of the trials: a `table` unless told otherwise; a `sweep`, a figure with a

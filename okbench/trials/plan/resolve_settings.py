@@ -109,14 +109,17 @@ def _fit(value: Any, kind: Any) -> Any:
 
 def _fit_list(value: Any, kind: Any) -> Any:
     """A list whose elements are of the kind that the annotation names, as many as it names."""
-    if not isinstance(value, tuple | list):
-        raise _Misfit
     kinds = get_args(kind)
-    if get_origin(kind) is tuple and kinds[-1:] != (...,):
-        _if(len(value) == len(kinds), None)
-    else:
+    if not isinstance(value, tuple | list) or (_is_fixed(kind) and len(value) != len(kinds)):
+        raise _Misfit
+    if not _is_fixed(kind):
         kinds = (kinds[:1] or (Any,)) * len(value)
     return tuple(_fit(element, each) for element, each in zip(value, kinds, strict=True))
+
+
+def _is_fixed(kind: Any) -> bool:
+    """Whether a list has as many elements as the annotation names: `tuple[float, str]`."""
+    return get_origin(kind) is tuple and get_args(kind)[-1:] != (...,)
 
 
 def _fit_any(value: Value | None, kinds: tuple[Any, ...]) -> Value | None:
@@ -143,8 +146,8 @@ def _described(kind: Any) -> str:
     if get_origin(kind) in (Union, types.UnionType):
         return " or ".join(_described(option) for option in arguments)
     if kind in _LISTS or get_origin(kind) in _LISTS:
-        fixed = get_origin(kind) is tuple and arguments[-1:] != (...,)
-        count = f" of {len(arguments)} values" if fixed else ""
-        element = _ELEMENT_NAMES.get(arguments[0]) if arguments and not fixed else None
-        return f"a list of {element}" if element else f"a list{count}"
+        if _is_fixed(kind):
+            return f"a list of {len(arguments)} values"
+        element = _ELEMENT_NAMES.get(arguments[0]) if arguments else None
+        return f"a list of {element}" if element else "a list"
     return _KIND_NAMES.get(kind, str(kind))
