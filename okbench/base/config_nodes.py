@@ -1,21 +1,23 @@
-"""YAML as a small typed tree in which every value knows its file and line.
+"""YAML and JSON as a small typed tree in which every value knows where it stands.
 
-Scalars are read by the YAML 1.2 rules: `1e-3` is a number, `10:30`, `yes` and `on` are text, and
-only `true` and `false` are truth values. A key written twice is refused.
+In YAML scalars are read by the rules of version 1.2: `1e-3` is a number, `10:30`, `yes` and `on`
+are text, and only `true` and `false` are truth values. A key that is written twice is refused in
+both languages.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import yaml
 
-from okbench.base.errors import ConfigError, did_you_mean
+from okbench.base.errors import ConfigError, DataError, OkbenchError, did_you_mean
 
 Kind = Literal["mapping", "list", "scalar"]
 Scalar = bool | int | float | str | None
@@ -31,19 +33,22 @@ _WORDS: dict[str, Scalar] = {
 }
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _MOST_DIGITS = 18  # of a whole number
+_MOST_IN_JSON = 2**53  # from here on not every whole number has a float
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a YAML file: a mapping, a list or a scalar, and where it stands.
+    """A value of a file: a mapping, a list or a scalar, and where it stands.
 
-    `where` is `file:line`: the line of its key for a value in a mapping, else its own first line.
-    Every method that finds something else than it was asked for raises a ConfigError saying so.
+    `where` is `file:line` in YAML: the line of its key for a value in a mapping, else its own first
+    line; in JSON it is `file: draws.normals[3]`. `path` is the file. Every method that finds
+    something else than it was asked for raises a ConfigError that names the place.
     """
 
     where: str
     kind: Kind
+    path: Path = Path()
     _value: Scalar = None
     _source: str = ""
     _elements: tuple[Node, ...] = ()
@@ -126,6 +131,10 @@ class Node:
         """The error to raise for what stands here."""
         return ConfigError(f"{self.where}: {message}")
 
+    def data_error(self, message: str) -> DataError:
+        """The error to raise for what stands here if the rows or numbers it names are at fault."""
+        return DataError(f"{self.where}: {message}")
+
     @property
     def described(self) -> str:
         """What stands here, for a message."""
@@ -138,23 +147,51 @@ class Node:
             raise self.error(f"a {kind} is expected, not {self.described}")
 
 
+@dataclass(frozen=True)
+class _JsonNode(Node):
+    """A value of JSON. The nodes below it are made when they are asked for, since a file may hold
+    millions of numbers that are wanted as one array."""
+
+    _parsed: Any = None
+    _name: str = ""
+    _key: str = ""
+
+    def items(self) -> tuple[tuple[str, Node], ...]:
+        self._expect("mapping")
+        before = f"{self._key}." if self._key else ""
+        return tuple((key, self._below(f"{before}{key}", v)) for key, v in self._parsed.items())
+
+    def elements(self) -> tuple[Node, ...]:
+        self._expect("list")
+        return tuple(self._below(f"{self._key}[{i}]", v) for i, v in enumerate(self._parsed))
+
+    def plain(self) -> Any:
+        return self._parsed
+
+    def text(self) -> str:
+        """A text; in JSON a number is none."""
+        if not isinstance(self._parsed, str):
+            raise self.error(f"a text is expected, not {self.described}")
+        return self._parsed
+
+    @property
+    def described(self) -> str:
+        text = json.dumps(self._parsed, ensure_ascii=False)
+        return text if len(text) < 40 else f"{text[:36]} …"
+
+    def _below(self, key: str, value: Any) -> Node:
+        return _json_node(value, self.path, self._name, key)
+
+
 def read_yaml(path: Path) -> Node:
     """Read one YAML document from a UTF-8 file."""
-    shown = _shown(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{shown}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{shown}:{line}: not UTF-8 text; save the file as UTF-8") from error
-    return parse_yaml(text, shown)
+    return parse_yaml(_text_of(path, ConfigError), _shown(path), path)
 
 
-def parse_yaml(text: str, name: str) -> Node:
+def parse_yaml(text: str, name: str, path: Path = Path()) -> Node:
     """Read one YAML document from a text that messages call `name`."""
     try:
-        return _Builder(name, yaml.parse(text, Loader=_LOADER)).document()
+        return _Builder(name, path, yaml.parse(text, Loader=_LOADER)).document()
     except yaml.MarkedYAMLError as error:
         raise ConfigError(_what_broke(error, text, name)) from error
     except yaml.reader.ReaderError as error:
@@ -162,11 +199,69 @@ def parse_yaml(text: str, name: str) -> Node:
         raise ConfigError(f"{name}:{line}: a control character; remove it") from error
 
 
+def read_json(path: Path) -> Node:
+    """Read a JSON document from a UTF-8 file; one that is not there is a DataError."""
+    return parse_json(_text_of(path, DataError), _shown(path), path)
+
+
+def parse_json(text: str, name: str, path: Path = Path()) -> Node:
+    """Read a JSON document from a text that messages call `name`."""
+    try:
+        parsed = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_json, parse_int=_not_too_large
+        )
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{name}:{error.lineno}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return _json_node(parsed, path, name)
+
+
+def _text_of(path: Path, missing: type[OkbenchError]) -> str:
+    shown = _shown(path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise missing(f"{shown}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{shown}:{line}: not UTF-8 text; save the file as UTF-8") from error
+
+
+def _json_node(parsed: Any, path: Path, name: str, key: str = "") -> Node:
+    kind: Kind = "scalar"
+    if isinstance(parsed, dict | list):
+        kind = "mapping" if isinstance(parsed, dict) else "list"
+    where = f"{name}: {key}" if key else name
+    value = parsed if kind == "scalar" else None
+    return _JsonNode(where, kind, path, value, _parsed=parsed, _name=name, _key=key)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key '{next(k for k in keys if keys.count(k) > 1)}' stands twice")
+    return members
+
+
+def _no_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number in JSON")
+
+
+def _not_too_large(digits: str) -> int:
+    number = int(digits)
+    if abs(number) > _MOST_IN_JSON:
+        raise ValueError(f"{digits[:20]} is too large a whole number")
+    return number
+
+
 class _Builder:
     """Builds the tree from the parser's events; PyYAML's own tree building knows no bounds."""
 
-    def __init__(self, name: str, events: Iterator[Any]) -> None:
+    def __init__(self, name: str, path: Path, events: Iterator[Any]) -> None:
         self._name = name
+        self._path = path
         self._events = events
         self._anchors: dict[str, Node] = {}
         self._depth = 0
@@ -180,7 +275,7 @@ class _Builder:
         next(self._events)  # the document ends
         beyond = next(self._events)
         if not isinstance(beyond, yaml.StreamEndEvent):
-            raise self._error(_line(beyond), "a second document begins; keep one a file")
+            raise self._error(_line(beyond), "a second document begins; keep one per file")
         return root
 
     def _node(self, event: Any, line: int) -> Node:
@@ -196,11 +291,13 @@ class _Builder:
             raise self._error(line, f"nested deeper than {_DEEPEST} levels")
         where = self._where(line)
         if isinstance(event, yaml.ScalarEvent):
-            node = Node(where, "scalar", _value=self._scalar(event, line), _source=event.value)
+            node = Node(
+                where, "scalar", self._path, _value=self._scalar(event, line), _source=event.value
+            )
         elif isinstance(event, yaml.SequenceStartEvent):
-            node = Node(where, "list", _elements=tuple(self._sequence()))
+            node = Node(where, "list", self._path, _elements=tuple(self._sequence()))
         else:
-            node = Node(where, "mapping", _items=tuple(self._pairs()))
+            node = Node(where, "mapping", self._path, _items=tuple(self._pairs()))
         self._depth -= 1
         if event.anchor:
             self._anchors[event.anchor] = node
@@ -210,8 +307,8 @@ class _Builder:
         if event.style:  # in quotes
             return str(event.value)
         if _INTEGER.fullmatch(event.value) and len(event.value.lstrip("+-")) > _MOST_DIGITS:
-            said = f"a whole number has {_MOST_DIGITS} digits at most; quote it if it is a text"
-            raise self._error(line, said)
+            limit = f"a whole number has {_MOST_DIGITS} digits at most"
+            raise self._error(line, f"{limit}; quote it if it is a text")
         return _meaning(event.value)
 
     def _sequence(self) -> Iterator[Node]:
@@ -275,7 +372,7 @@ def _what_broke(error: yaml.MarkedYAMLError, text: str, name: str) -> str:
 
 
 def _shown(path: Path) -> str:
-    """The path as short as it can be told: relative when it lies below the current folder."""
+    """The path as short as it can be: relative when it lies below the current folder."""
     try:
         return str(Path(os.path.abspath(path)).relative_to(Path.cwd()))  # noqa: PTH100
     except (ValueError, OSError):

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 FRAMES, CHARACTERS = 20, 4000  # that are kept of a traceback
 
 
-def described(error: BaseException) -> str:
-    """`ValueError: no room (my_module.py, line 12)`, with the innermost frame."""
+def described(error: BaseException, outside: Sequence[Path] = ()) -> str:
+    """`ValueError: no room (my_module.py, line 12)`, with the innermost frame.
+
+    Frames in the files and folders of `outside` are the caller's own, and are not named.
+    """
     try:
         message = str(error)
     except Exception:  # its __str__ fails as well
         message = "its message cannot be shown"
-    place = _innermost(error)
+    place = _innermost(error, outside)
     return f"{type(error).__name__}: {message}" + (f" ({place})" if place else "")
 
 
@@ -37,9 +41,11 @@ def tail(error: BaseException) -> str:
     return text[-CHARACTERS:]
 
 
-def _innermost(error: BaseException) -> str:
+def _innermost(error: BaseException, outside: Sequence[Path]) -> str:
     inner = traceback.extract_tb(error.__traceback__)[1:]
-    return f"{_shown(inner[-1].filename)}, line {inner[-1].lineno}" if inner else ""
+    if not inner or any(Path(inner[-1].filename).is_relative_to(path) for path in outside):
+        return ""
+    return f"{_shown(inner[-1].filename)}, line {inner[-1].lineno}"
 
 
 def _shown(filename: str) -> str:

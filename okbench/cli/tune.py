@@ -122,13 +122,13 @@ def _search(search: Search, subset: float | None, trials: int | None) -> Search:
 
 def _line_of(choice: Choice) -> str:
     """One line: the chosen values, and the cost of each value that was tried."""
-    from okbench.trials.search.tuning import spoken
+    from okbench.trials.search.tuning import short, spoken
 
     edge = f" (edge of the range: {', '.join(choice.at_edge)})" if choice.at_edge else ""
     names = [name for round_ in choice.rounds for name in round_.names]
     chosen = spoken(choice.values) or f"{', '.join(names)} none"
     if len(names) == 1:
-        costs = [f"{each.values[names[0]]:g}: {_cost(each)}" for each in choice.tries]
+        costs = [f"{short(each.values[names[0]])}: {_cost(each)}" for each in choice.tries]
     else:
         least = [_cost(round_.chosen) for round_ in choice.rounds if round_.chosen]
         costs = [*least, f"of {len(choice.tries)} tried"]

@@ -1,4 +1,4 @@
-"""What every learner here shares: its settings, its problem, its verbs as an estimator."""
+"""What every built-in online learner shares: settings, problem, and the methods of an estimator."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class OnlineLearner(ABC):
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
-        problem, targets = self._told(block, y)
+        problem, targets = self._problem_and_targets(block, y)
         if self.problem is None:
             self.begin(problem)
         return self._finite(self._learn(block, targets))
@@ -156,7 +156,7 @@ class OnlineLearner(ABC):
             return Problem("regression", block.matrix.shape[1], n_rows=n_rows)
         return Problem.of(block.matrix, y, n_rows)
 
-    def _told(self, block: Block, y: ArrayLike) -> tuple[Problem, FloatArray]:
+    def _problem_and_targets(self, block: Block, y: ArrayLike) -> tuple[Problem, FloatArray]:
         """The problem, or what rows and labels suggest, and the labels as targets in it."""
         labels = as_labels(y)
         if labels.shape != (len(block),):

@@ -1,8 +1,14 @@
-"""What a learner is: the problem it is told, the draws it is given, the two verbs it answers to."""
+"""What a learner is: the roles it may have, the problem it is given, the draws it may use.
+
+A learner is a class. Its role follows from its methods, and `roles_of` names it before anything
+runs. An online learner may have `begin(problem, draws)` besides, which is called before the first
+row; a batch learner may have it too, and a map gets its draws in `fit`. Settings are the
+constructor's arguments: numbers, words, true or false, and lists of these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -11,24 +17,102 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from okbench.base.errors import DataError, OkbenchError, UsageError
-from okbench.base.shared_types import Task as Task
+from okbench.base.shared_types import Task
+from okbench.learners.draws import Draws, RecordedDraws
+from okbench.learners.registry import constructed
+from okbench.protocols.contract import BATCH, MAP, ONLINE, Role
+
+__all__ = [
+    "Batch", "Clock", "Diverged", "Draws", "FloatArray", "Map", "NotBegun", "Online",
+    "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers", "begun",
+    "check_role", "roles_of",
+]  # fmt: skip
 
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix
 FloatArray = NDArray[np.float64]
 
 
 @runtime_checkable
-class Learns(Protocol):
-    """All that is asked of a stranger's learner.
+class Online(Protocol):
+    """A learner that meets rows one after the other.
 
     `learn` returns the prediction made for each row *before* that row was learned, in order;
-    `predict` returns predictions and learns nothing. Cutting the rows into blocks must not change
-    what `learn` returns.
+    `predict` returns predictions and learns nothing.
+
+    The rows of a call are a block: rows in the order of the trial, each handed over once. They may
+    be cut into blocks anywhere, from one row to all of them, and the cuts must not change what
+    `learn` returns, since a protocol chooses them for the sake of speed and of its curves. Where a
+    table fixes the size of the blocks (rows predicted, then learned, at a time), all but the last
+    have that size. Where a learner could notice the sizes, they never depend on the wall clock.
     """
 
     def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]: ...
 
     def predict(self, X: Rows) -> NDArray[Any]: ...
+
+
+class Clock(Protocol):
+    """What a batch learner may ask while it is fitted, and where it marks how far it is."""
+
+    def time_left(self) -> float:
+        """Seconds until the time limit; infinity without one."""
+        ...
+
+    def should_stop(self) -> bool:
+        """Whether the time is over or the run is being stopped: return soon, with what is there."""
+        ...
+
+    def mark(self, rows_seen: int, total: float | None = None) -> None:
+        """Mark a point of the curve: rows used so far, and the training loss if it is known."""
+        ...
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """A learner that is fitted once: `fit` gets the whole training part in one call.
+
+    `isinstance` sees the names of methods alone, and an estimator's `fit(X, y)` has the same name:
+    ask `roles_of`, which looks for the argument `clock`.
+    """
+
+    def fit(self, X: Rows, y: ArrayLike, clock: Clock) -> Any: ...
+
+    def predict(self, X: Rows) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class Map(Protocol):
+    """A map of rows to features: numbers (rows × features), or whole numbers that are indices.
+
+    `fit` sees rows and no labels, and takes its random numbers from the draws alone. Whole numbers
+    say which feature of each group is one, so that they stand for rows that are mostly zero.
+    """
+
+    def fit(self, X: Rows, draws: Draws) -> Any: ...
+
+    def transform(self, X: Rows) -> NDArray[Any]: ...
+
+
+_ROLES = (ONLINE, BATCH, MAP)
+
+
+def roles_of(cls: type) -> frozenset[str]:
+    """The names of the roles that the methods of a class give it; no object needs to be made."""
+    return frozenset(role.name for role in _ROLES if role.is_filled_by(cls))
+
+
+def check_role(cls: type, role: Role, name: str) -> None:
+    """Refuse a class that does not have the role; `name` is what the message calls it."""
+    if not role.is_filled_by(cls):
+        raise UsageError(f"{name} {role.lack}: it needs the methods {role.spelled}")
+
+
+def begun(cls: type, settings: Mapping[str, Any], problem: Problem, draws: Draws) -> Any:
+    """A learner with these settings that knows the problem and has its draws, if it has `begin`."""
+    learner = constructed(cls, settings)
+    if hasattr(learner, "begin"):
+        learner.begin(problem, draws)
+    return learner
 
 
 class Diverged(OkbenchError):
@@ -88,7 +172,7 @@ class Problem:
             return as_numbers(labels, "targets")
         if self.task == "binary":
             positive = labels == self.classes[-1]
-            self._refuse_strangers(labels, positive | (labels == self.classes[0]))
+            self._check_known(labels, positive | (labels == self.classes[0]))
             return np.where(positive, 1.0, -1.0)
         names = np.asarray(self.classes)
         order = np.argsort(names, kind="stable")
@@ -97,7 +181,7 @@ class Problem:
         except TypeError as error:
             raise DataError(f"labels of another kind than the classes: {error}") from error
         codes = order[places]
-        self._refuse_strangers(labels, names[codes] == labels)
+        self._check_known(labels, names[codes] == labels)
         return codes.astype(np.float64)
 
     def decide(self, scores: FloatArray) -> NDArray[Any]:
@@ -109,7 +193,7 @@ class Problem:
             return np.where(scores[:, 0] >= 0.0, names[-1], names[0])
         return names[np.argmax(scores, axis=1)]
 
-    def _refuse_strangers(self, labels: NDArray[Any], known: NDArray[np.bool_]) -> None:
+    def _check_known(self, labels: NDArray[Any], known: NDArray[np.bool_]) -> None:
         if not known.all():
             row = int(np.argmin(known))
             names = ", ".join(map(str, self.classes))
@@ -140,53 +224,3 @@ def as_numbers(values: Any, name: str) -> FloatArray:
             return np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name} must be numbers: {error}") from error
-
-
-class Draws:
-    """Random numbers for one learner in one trial, reproducible from its seed.
-
-    Normals (feature maps) and uniforms (removals) come from separate streams, so that one learner's
-    use of the first never shifts the second.
-    """
-
-    def __init__(self, seed: int | Sequence[int] = 0) -> None:
-        normals, uniforms = np.random.SeedSequence(seed).spawn(2)
-        self._normals = np.random.default_rng(normals)
-        self._uniforms = np.random.default_rng(uniforms)
-        self._ahead: FloatArray = np.empty(0)
-
-    def normals(self, rows: int, columns: int) -> FloatArray:
-        """The next rows × columns standard normals."""
-        return self._normals.standard_normal((rows, columns))
-
-    def look_ahead(self, count: int) -> FloatArray:
-        """The next `count` uniforms in [0, 1), not yet used up."""
-        missing = count - len(self._ahead)
-        if missing > 0:
-            self._ahead = np.concatenate([self._ahead, self._uniforms.random(missing)])
-        return self._ahead[:count]
-
-    def use_up(self, count: int) -> None:
-        """Drop the first `count` uniforms of those looked ahead at."""
-        self._ahead = self._ahead[count:]
-
-
-class RecordedDraws(Draws):
-    """The draws of a recorded run, given back in the order they were used."""
-
-    def __init__(self, normals: ArrayLike | None = None, uniforms: ArrayLike | None = None) -> None:
-        self._recorded = None if normals is None else np.asarray(normals, dtype=np.float64)
-        self._ahead = np.empty(0) if uniforms is None else np.asarray(uniforms, dtype=np.float64)
-
-    def normals(self, rows: int, columns: int) -> FloatArray:
-        held = (0, 0) if self._recorded is None else self._recorded.shape
-        if self._recorded is None or held[0] < rows or held[1] < columns:
-            raise DataError(
-                f"the record holds {held[0]} × {held[1]} normals; {rows} × {columns} are needed"
-            )
-        return self._recorded[:rows, :columns]
-
-    def look_ahead(self, count: int) -> FloatArray:
-        """The recorded uniforms left, padded with NaN so that drawing past the record shows."""
-        missing = max(0, count - len(self._ahead))
-        return np.concatenate([self._ahead[:count], np.full(missing, np.nan)])

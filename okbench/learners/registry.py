@@ -1,8 +1,9 @@
 """Which learners there are, known without importing any of them.
 
 A learner announces itself by decorating its class. The decorators are read from the source as text,
-so listing costs no NumPy and no Numba; a class is imported only when it is asked for. A stranger's
-learner is named `module:Class`, or arrives through the entry-point group `okbench.learners`.
+so that a listing imports neither NumPy nor Numba; a class is imported only when it is asked for. A
+user-defined learner is named `module:Class`, or arrives through the entry-point group
+`okbench.learners`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from okbench.base.errors import UsageError, did_you_mean
 
@@ -26,7 +28,7 @@ ALL_TASKS = ("binary", "multiclass", "regression")
 
 @dataclass(frozen=True)
 class Entry:
-    """A learner's visiting card."""
+    """What is known of a learner before its class is imported."""
 
     name: str
     target: str  # module:Class
@@ -36,11 +38,11 @@ class Entry:
     summary: str = ""
 
     def load(self) -> type:
-        """Import the class behind the card."""
+        """Import the class."""
         module_name, _, attribute = self.target.partition(":")
         try:
             module = importlib.import_module(module_name)
-        except (Exception, SystemExit) as error:  # a stranger's module may raise anything
+        except (Exception, SystemExit) as error:  # a user's module may raise anything
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
             raise UsageError(f"learner '{self.target}': {kind}{error}") from error
         found = getattr(module, attribute, None)
@@ -76,7 +78,7 @@ def catalogue() -> Mapping[str, Entry]:
 
 
 def find(name: str) -> Entry:
-    """The learner of that name, in any case, or a stranger's `module:Class`."""
+    """The learner of that name, in upper or lower case, or a user-defined `module:Class`."""
     if ":" in name:
         cls = Entry(name, name).load()
         return Entry(
@@ -96,7 +98,7 @@ def find(name: str) -> Entry:
 
 
 def _announced_here() -> list[Entry]:
-    """Cards from the decorators in this folder's sources, in the order of their files' names."""
+    """Entries from the decorators in this folder's sources, in the order of their files' names."""
     folder = Path(__file__).parent
     return [
         entry
@@ -132,10 +134,33 @@ def settings_of(cls: type) -> Mapping[str, inspect.Parameter]:
     """The settings a learner's constructor takes, with their defaults and types."""
     try:
         parameters: dict[str, Any] = dict(inspect.signature(cls).parameters)
-    except ValueError:  # a class such as `class L(dict)` tells of none
+    except ValueError:  # a class such as `class L(dict)` has none to inspect
         return {}
     return {
         name: parameter
         for name, parameter in parameters.items()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
+
+
+def annotations_of(cls: type) -> Mapping[str, Any]:
+    """The types of the settings, as the constructor annotates them; none where Python cannot
+    evaluate the annotations."""
+    try:
+        return get_type_hints(inspect.getattr_static(cls, "__init__"), include_extras=False)
+    except Exception:  # annotations are evaluated, and may raise anything
+        return {}
+
+
+def constructed(cls: type, settings: Mapping[str, Any]) -> Any:
+    """A learner with these settings. A list of values is kept as a tuple; a constructor that asks
+    for a `list` gets one."""
+    listed = {name for name, value in settings.items() if isinstance(value, tuple)}
+    kinds = annotations_of(cls) if listed else {}
+    listed = {name for name in listed if _takes_list(kinds.get(name))}
+    return cls(**{n: list(value) if n in listed else value for n, value in settings.items()})
+
+
+def _takes_list(kind: Any) -> bool:
+    options = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return any(list in (option, get_origin(option)) for option in options)

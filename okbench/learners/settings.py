@@ -27,6 +27,19 @@ def check_number(
         raise _refusal(learner, name, f"it must be {at_least:g} or more")
 
 
+def check_numbers(learner: Any, name: str, *, above: float = -math.inf) -> None:
+    """Refuse a setting that is not a list of at least one number, each finite and above a bound."""
+    values = getattr(learner, name)
+    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
+        raise _refusal(learner, name, "a list of numbers is expected")
+    for place, value in enumerate(values):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not math.isfinite(value):
+            raise _refusal(learner, name, f"a finite number is expected at place {place}")
+        if not value > above:
+            raise _refusal(learner, name, f"each must be above {above:g}, also at place {place}")
+
+
 def check_whole(learner: Any, name: str, *, at_least: int) -> None:
     """Refuse a setting that is not a whole number, or too small."""
     value = getattr(learner, name)

@@ -12,8 +12,8 @@ A table says how to search:
       at_least: {value: 1000, inferred: not stated}     # rows, where there are as many
       runs: {value: 3, inferred: not stated}            # row orders a value
 
-`subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1` all
-that the table beside says holds here too, but for what is said anew.
+`subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1`
+the search of the table beside holds here too, except for the keys that are given again.
 
 What `okbench tune` chose stands in a file of its own: `table5.tuned.yaml` beside `table5.yaml`
 counts wherever that table is read; any other file has to be named. Its `cells` are written as a
@@ -29,11 +29,12 @@ from pathlib import Path
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import did_you_mean
+from okbench.papers.cell_settings import SOURCES, Layer, read_layer, read_source
 from okbench.papers.expressions import is_expression
-from okbench.papers.settings import SOURCES, Layer, read_layer, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.table_parts import CellKey, table_beside
 from okbench.papers.table_types import Range, Search, Setting
+from okbench.papers.values import Value, read_value
 
 ReadCells = Callable[[Node | None], list[tuple[CellKey, Node]]]
 
@@ -46,7 +47,7 @@ def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Sea
     """The search that the table in a file describes, if it does."""
     if node is None:
         return None
-    fields = _said(node, path)
+    fields = _with_other(node, path)
     how = {name: _figure(fields.pop(name, None), name, node) for name in _HOW}
     if "together" in fields:
         how["together"] = _figure(fields.pop("together"), "together", node)
@@ -64,8 +65,8 @@ def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Sea
     )
 
 
-def _said(node: Node, path: Path) -> dict[str, Node]:
-    """What a search says, and what the one it takes after says besides."""
+def _with_other(node: Node, path: Path) -> dict[str, Node]:
+    """The keys of a search, and those of the search it names with `of`."""
     fields = dict(node.items())
     if "of" not in fields:
         return fields
@@ -78,14 +79,17 @@ def _said(node: Node, path: Path) -> dict[str, Node]:
 
 def _range(name: str, node: Node) -> Range:
     fields = node.fields({"values", "except", *SOURCES}, required=["values"])
-    values = read_values(fields["values"], _number_or_arithmetic)
+    values = read_values(fields["values"], _searched_value)
     spared = (
         tuple(each.text() for each in fields["except"].elements()) if "except" in fields else ()
     )
     return Range(name, values, *read_source(fields), where=node.where, spared=spared)
 
 
-def _number_or_arithmetic(node: Node) -> int | float | str:
+def _searched_value(node: Node) -> Value:
+    """A number, arithmetic that gives one, or a list of values."""
+    if node.kind == "list":
+        return read_value(node)
     value = node.scalar()
     return value if isinstance(value, str) and is_expression(value) else node.number()
 
@@ -128,7 +132,7 @@ def read_tuned(path: Path | None, table: str, cells: ReadCells) -> dict[CellKey,
 
 def _tuned(node: Node) -> dict[str, Setting]:
     return {
-        name: replace(setting, source="tuned", reason=setting.reason or f"said in {setting.where}")
+        name: replace(setting, source="tuned", reason=setting.reason or f"given in {setting.where}")
         for name, setting in read_layer(node.items()).items()
     }
 

@@ -2,8 +2,8 @@
 
     sweep: {name: budget, values: [50, 100, 200], inferred: the paper's grid is not stated}
 
-It is said of the whole figure or of a learner, whose own counts. A learner may have several, each
-run apart. The name is that of a setting, or one that settings are reckoned from: with
+It is given for the whole figure or for a learner, whose own counts. A learner may have several,
+each run apart. The name is that of a setting, or one that settings are computed from: with
 `components: rho_f * budget`, a sweep of `rho_f` changes the components.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from okbench.base.config_nodes import Node
-from okbench.papers.settings import SOURCES, Layer, read_source
+from okbench.papers.cell_settings import SOURCES, Layer, read_source
 from okbench.papers.table_types import LearnerColumn, Point, Setting, Sweep
 
 Read = TypeVar("Read")

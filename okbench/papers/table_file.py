@@ -26,10 +26,11 @@
     printed:                        # what the paper prints: metric, seconds
       german: {OGD: [29.5 % ± 0.5, 0.130]}
 
-The narrower counts more: the table's settings, then the dataset's, the learner's, the cell's.
-A setting is a value, or a value with its source: `found` (in the authors' files), `inferred` or
-`tuned`, with the reason; else the paper prints it. Arithmetic such as `4 * budget` refers to other
-settings of the same cell and to `rows`.
+The narrower counts more: the table's settings, then the dataset's, the learner's, the cell's. A
+setting is a value or a list of values (`widths: [0.5, 1, 2]`), alone or with its source
+(`{value: [0.5, 1], found: …}`): `found` (in the authors' files), `inferred` or `tuned`, with the
+reason; else the paper prints it. Arithmetic such as `4 * budget` refers to other settings of the
+same cell and to `rows`.
 
 `kind` is what is made of the trials: a `table` where there is no `kind`; a `sweep`, a figure with a
 further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over
@@ -66,9 +67,9 @@ from typing import cast, get_args
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
+from okbench.papers.cell_settings import Layer, read_layer, resolve
 from okbench.papers.printed import printed_cell
 from okbench.papers.search import read_search, read_tuned, tuned_beside
-from okbench.papers.settings import Layer, read_layer, resolve
 from okbench.papers.stated_growth import read_stated
 from okbench.papers.sweeps import columns_of, read_sweeps
 from okbench.papers.table_parts import (

@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 from okbench.base.config_nodes import Node
 from okbench.base.errors import did_you_mean
 from okbench.base.quantities import TIMES, amount
-from okbench.papers.settings import read_layer
+from okbench.papers.cell_settings import read_layer
 from okbench.papers.sweeps import read_sweeps
 from okbench.papers.table_types import (
     Bound,

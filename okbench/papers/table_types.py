@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 
 Source = Literal["printed", "found", "inferred", "tuned"]
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
-Value = bool | int | float | str
 Kind = Literal["table", "curves", "sweep", "complexity"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
@@ -30,14 +30,14 @@ class Setting:
     source: Source = "printed"
     reason: str = ""
     where: str = ""  # file:line
-    shared: bool = False  # said of the table or a dataset: for the learners that take it
-    referred: bool = False  # another setting of the cell is reckoned from it
-    expression: str = ""  # the arithmetic the value was worked out from, if it was
+    shared: bool = False  # given for the table or a dataset: for the learners that take it
+    referred: bool = False  # another setting of the cell is computed from it
+    expression: str = ""  # the arithmetic that gave the value, if any did
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values to try of one setting, or of a name that settings are reckoned from (`rho_f`)."""
+    """Values to try of one setting, or of a name that settings are computed from (`rho_f`)."""
 
     name: str
     values: tuple[int | float, ...]
@@ -78,7 +78,7 @@ class LearnerColumn:
 class DatasetRow:
     """A dataset of a table. `variant` picks one of the sizes or preparations an entry offers.
 
-    `rows` is the size the paper gives. `orders` is said here when it differs from the protocol's.
+    `rows` is the size the paper gives. `orders` is given when it differs from the protocol's.
     `fingerprint` is that of rows in hand, which alone count then.
     """
 
@@ -133,11 +133,11 @@ class Figure:
 class Range:
     """Values to search one setting through, for every learner that takes it but those `spared`.
 
-    A value may be reckoned from other settings of a cell: `0.25 / rows`.
+    A value may be a list, or computed from other settings of a cell: `0.25 / rows`.
     """
 
     name: str
-    values: tuple[int | float | str, ...]
+    values: tuple[Value, ...]
     source: Source = "printed"
     reason: str = ""
     where: str = ""

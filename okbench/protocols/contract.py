@@ -41,10 +41,12 @@ class Named(dict[str, T]):
 class Role:
     """What a protocol asks a learner to do, as the methods that the learner has for it.
 
-    `methods` maps each method to the names of parameters by which it is known. `lack` completes
-    the sentence "LEARNER … " for a learner without them, `spelled` names the methods in it.
+    `methods` maps each method to the names of parameters by which it is known; a name after a minus
+    sign must not be among them. `lack` completes the sentence "LEARNER … " for a learner without
+    them, `spelled` names the methods in it.
     """
 
+    name: str
     methods: Mapping[str, tuple[str, ...]]
     lack: str
     spelled: str
@@ -58,16 +60,25 @@ class Role:
 
 
 ONLINE = Role(
+    "online",
     {"learn": (), "predict": ()},
     lack="does not learn block by block",
     spelled="learn and predict",
 )
 BATCH = Role(
+    "batch",
     {"fit": ("clock",), "predict": ()},
     lack="does not learn all rows at once",
     spelled="fit(X, y, clock) and predict",
 )
+MAP = Role(
+    "map",
+    {"fit": ("-clock",), "transform": ()},
+    lack="does not turn rows into features",
+    spelled="fit(X, draws) and transform",
+)
 KERNEL = Role(
+    "kernel",
     {"kernel_gaps": ()},
     lack="has no approximate kernel to measure",
     spelled="kernel_gaps",
@@ -181,4 +192,5 @@ def _parameters(function: Any) -> frozenset[str]:
 
 
 def _takes(method: Any, parameters: tuple[str, ...]) -> bool:
-    return not parameters or _parameters(method).issuperset(parameters)
+    has = _parameters(method) if parameters else frozenset()
+    return all((name.removeprefix("-") in has) != name.startswith("-") for name in parameters)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from okbench.papers.table_types import Orders, Value
+from okbench.papers.table_types import Orders
+from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import PROTOCOLS
 
 Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
@@ -26,7 +27,7 @@ class Trial:
     fingerprint: str
     learner: str  # registry name or module:Class
     learner_version: int
-    settings: Settings  # every setting, defaults included, sorted by name
+    settings: Settings  # every setting, defaults included, sorted by name; a list is a tuple
     protocol: str
     metric: str
     repetition: int
@@ -39,7 +40,7 @@ class Trial:
     @property
     def spelled(self) -> str:
         """The id before hashing, to be checked by eye."""
-        settings = " ".join(f"{name}={value!r}" for name, value in self.settings)
+        settings = " ".join(f"{name}={spelled(value)}" for name, value in self.settings)
         kind = PROTOCOLS[self.protocol]
         rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
         return (

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from okbench.base.errors import UsageError
 from okbench.learners.checks import checks, run_check, run_checks
 from okbench.learners.registry import catalogue, find
 from tests.learners import golden
 from tests.learners.broken import BROKEN, Minimal
+from tests.learners.broken_fits import BROKEN_FITS, References, Ridge
+
+EVERY = {**BROKEN, **BROKEN_FITS}
 
 
 @pytest.mark.parametrize("check", checks(), ids=lambda check: check.name)
@@ -18,7 +22,7 @@ def test_learner(entry, check):
 
 
 @pytest.mark.parametrize(
-    ("cls", "name"), BROKEN.items(), ids=[f"{cls.__name__}-{name}" for cls, name in BROKEN.items()]
+    ("cls", "name"), EVERY.items(), ids=[f"{cls.__name__}-{name}" for cls, name in EVERY.items()]
 )
 def test_a_broken_promise_is_caught(cls, name):
     check = next(check for check in checks() if check.name == name)
@@ -28,7 +32,7 @@ def test_a_broken_promise_is_caught(cls, name):
 
 
 def test_every_check_has_a_learner_that_breaks_it():
-    assert {check.name for check in checks()} == set(BROKEN.values())
+    assert {check.name for check in checks()} == set(EVERY.values())
 
 
 def test_a_minimal_learner_fails_nothing_and_skips_with_reasons():
@@ -40,6 +44,20 @@ def test_a_minimal_learner_fails_nothing_and_skips_with_reasons():
     assert skipped["beginning-forgets-everything"] == "it has no begin"
     passed = {result.name for result in results if result.status == "passed"}
     assert {"blocking-does-not-matter", "predictions-come-before-learning"} <= passed
+
+
+@pytest.mark.parametrize(("cls", "role"), [(Ridge, "batch"), (References, "map")])
+def test_a_learner_of_another_role_is_checked_for_that_role_alone(cls, role):
+    results = run_checks(f"{cls.__module__}:{cls.__name__}")
+    assert [result for result in results if result.status != "passed"] == []
+    assert [result.name for result in results] == [c.name for c in checks() if c.role == role]
+    online = run_check(checks()[0], find(f"{cls.__module__}:{cls.__name__}"))
+    assert (online.status, online.reason) == ("skipped", "it does not have the role 'online'")
+
+
+def test_a_class_without_a_role_is_refused():
+    with pytest.raises(UsageError, match="Counter does not learn block by block: it needs"):
+        run_checks("collections:Counter")
 
 
 @pytest.mark.parametrize("entry", catalogue().values(), ids=list(catalogue()))

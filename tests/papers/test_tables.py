@@ -160,10 +160,14 @@ def test_a_time_limit_is_read_with_its_unit(tmp_path: Path, written: str, second
         ("  width: 8\n", "  width: 8\n  width: 9\n", "table1.yaml:6: 'width' is already given"),
         ("  width: 8\n", "\twidth: 8\n", "table1.yaml:5: "),
         ("  width: 8\n", "  width:\n", "table1.yaml:5: a value is missing"),
-        ("  width: 8\n", "  width: [8]\n", "table1.yaml:5: a scalar is expected, not a list"),
+        (
+            "  width: 8\n",
+            "  width: [8, [9]]\n",
+            "table1.yaml:5: a list of settings holds numbers and words",
+        ),
         ("inferred: a guess", "gessed: a guess", "table1.yaml:12: 'gessed' is not a key here"),
         ("inferred: a", "found: b, inferred: a", "table1.yaml:12: a setting has one source"),
-        ("4 * budget", "4 * budgets", "table1.yaml:12: no setting 'budgets' to reckon with. Did"),
+        ("4 * budget", "4 * budgets", "table1.yaml:12: no setting 'budgets' to compute with. Did"),
         ("4 * budget", "4 * (budget", "table1.yaml:12: '4 * (budget' is not an expression"),
         ("4 * budget", "4 / (budget - 7)", "table1.yaml:12: '4 / (budget - 7)' has no value"),
         ("4 * budget", "2 * components", "components → components goes round in a circle"),
@@ -245,7 +249,7 @@ def test_a_file_of_ones_own_is_a_table(tmp_path: Path) -> None:
     assert find(str(path)).name == "mine"
 
 
-def test_settings_reckoned_one_from_the_other_without_end_are_refused(tmp_path: Path) -> None:
+def test_settings_computed_one_from_the_other_without_end_are_refused(tmp_path: Path) -> None:
     chain = ", ".join(f"a{n}: 1 + a{n + 1}" for n in range(2000))
     text = TABLE.replace("first: {rows: 50, budget: 10}", f"first: {{{chain}, a2000: 1}}")
-    assert refusal(tmp_path, text).endswith(": too many settings are reckoned one from the other")
+    assert refusal(tmp_path, text).endswith(": too many settings are computed one from the other")

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from trial_material import Picky
+from trial_material import Picky, trial
 
 from okbench.base.errors import ConfigError
-from okbench.papers.table_types import Setting, Value
+from okbench.papers.table_types import Setting
+from okbench.papers.values import Value
 from okbench.trials.plan.resolve_settings import resolve_settings
 
 
@@ -123,6 +125,72 @@ def test_an_annotated_setting_and_one_of_two_kinds_are_checked() -> None:
     assert settled(Fancy, rank=3.0, rate=0.5) == {"rank": 3, "rate": 0.5}
     with pytest.raises(ConfigError, match="rank is a whole number"):
         settled(Fancy, rank=0.5)
+
+
+class Lists:
+    def __init__(
+        self,
+        widths: list[float] = [1, 2],  # noqa: B006
+        ranks: Sequence[int] = (),
+        pair: tuple[float, str] = (1.0, "a"),
+        names: tuple[str, ...] | None = None,
+        bare: list = [[1]],  # type: ignore[type-arg]  # noqa: B006
+        flags: list[bool] | float = 0.5,
+        free: Any = (1, 2.0, "a"),
+        odd: Any = (None, 1.0),
+    ) -> None: ...
+
+
+def test_lists_are_fitted_element_by_element() -> None:
+    found = settled(
+        Lists, widths=(8, 0.5), ranks=(3.0,), pair=(2, "b"), names=("a",), bare=(1, "b")
+    )
+    assert repr(found["widths"]) == "(8.0, 0.5)"
+    assert repr(found["ranks"]) == "(3,)"
+    assert repr(found["pair"]) == "(2.0, 'b')"
+    assert (found["names"], found["bare"], found["flags"]) == (("a",), (1, "b"), 0.5)
+
+
+def test_a_default_that_is_a_list_of_plain_values_goes_in_and_no_other() -> None:
+    found = settled(Lists)
+    assert found["widths"] == (1.0, 2.0)
+    assert repr(found["free"]) == "(1, 2.0, 'a')"
+    assert found.keys() == {"widths", "ranks", "pair", "names", "flags", "free"}
+    hash(tuple(found.items()))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"widths": 8}, "widths is a list of numbers, not 8"),
+        ({"widths": "a"}, "widths is a list of numbers, not 'a'"),
+        ({"widths": (1, "a")}, "widths is a list of numbers, not [1, 'a']"),
+        ({"ranks": (1, 0.5)}, "ranks is a list of whole numbers, not [1, 0.5]"),
+        ({"pair": (1,)}, "pair is a list of 2 values, not [1]"),
+        ({"names": (1,)}, "names is a list of texts or nothing, not [1]"),
+        ({"bare": 3}, "bare is a list, not 3"),
+        ({"flags": (1,)}, "flags is a list of truth values or a number, not [1]"),
+    ],
+)
+def test_a_list_of_the_wrong_type_is_refused(given: dict[str, Value], message: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        settled(Lists, **given)
+    assert str(refusal.value) == f"lsokl/table5.yaml:12: RBP: {message}"
+
+
+def test_a_list_is_refused_where_one_value_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match=r"width is a number, not \[0.5, 1\]"):
+        settled(budget=1, width=(0.5, 1))
+
+
+def test_a_list_stands_in_the_id_as_it_is_written() -> None:
+    before = trial(settings=(("width", 8.0), ("word", "a b")))
+    assert " width=8.0 word='a b' | " in before.spelled
+    found = {
+        trial(settings=(("widths", value),)).id for value in [(8,), (8.0,), (True,), ("8",), 8]
+    }
+    assert len(found) == 5
+    assert " widths=[0.5, 8] | " in trial(settings=(("widths", (0.5, 8)),)).spelled
 
 
 class Kind(IntEnum):

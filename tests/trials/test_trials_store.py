@@ -63,14 +63,16 @@ def test_an_environment_is_written_once(tmp_path: Path) -> None:
 
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
+PLAIN = st.booleans() | NUMBERS | st.text(max_size=5)
 SETTINGS = st.dictionaries(
     st.text(min_size=1, max_size=5),
-    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
+    st.none() | PLAIN | st.lists(PLAIN, max_size=4).map(tuple),
     max_size=4,
 )
 
 
 @given(SETTINGS, NUMBERS, st.text(max_size=20))
+@example({"a": (8, 8.0, True, "8", math.inf, "Infinity", "\\NaN"), "b": (), "c": ("",)}, 1.0, "")
 @example({"a": "NaN", "b": "\\NaN", "c": math.nan, "d": "\\", "e": "-Infinity"}, 1.0, "")
 def test_any_outcome_survives_strict_json(
     settings: dict[str, Any], total: float, reason: str

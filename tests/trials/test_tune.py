@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from trial_material import load, table
+from trial_material import Linear, Squares, load, table
 
 from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, OkbenchError, StoreError, UsageError
@@ -237,6 +238,59 @@ def test_a_share_or_a_count_out_of_range_is_refused(tmp_path: Path) -> None:
 
 
 # --- several settings ---------------------------------------------------------------------------
+
+
+class Damped(Squares):
+    """Least mean squares whose step is the product of a list."""
+
+    def __init__(self, factors: tuple[float, ...] = (1.0,), width: float = 1.0) -> None:
+        super().__init__(math.prod(factors))
+        self.factors, self.width = factors, width
+
+
+class Listed(Linear):
+    """A perceptron that takes a list it has no use for."""
+
+    tasks = ("binary",)
+
+    def __init__(self, factors: list[float]) -> None:
+        assert type(factors) is list
+        super().__init__()
+
+
+GUESS = "{value: [1], inferred: not known}"
+
+
+def test_a_range_may_hold_lists(tmp_path: Path) -> None:
+    ranges = (Range("factors", ((0.1, 0.5), (0.5, 0.1), (0,))), Range("width", (1, 2)))
+    made = table({"D": "Squares"}, ("line",))
+    made = replace(made, learners=(replace(made.learners[0], learner=f"{__name__}:Damped"),))
+    given = {name: Setting(1, "inferred", "?") for name in ("factors", "width")}
+    search = replace(SEARCH, ranges=ranges, runs=1)
+    whole = replace(made, settings={("line", "D"): given}, search=search)
+    (choice,) = tuned(tmp_path, whole).choices
+    assert len(choice.tries) == 6
+    assert choice.tries[0].cost == choice.tries[2].cost < choice.tries[4].cost
+    # of equal lists the first, of equal numbers the largest
+    assert choice.values == {"factors": (0.1, 0.5), "width": 2}
+    assert choice.at_edge == ("width",)
+
+
+def test_a_list_that_was_chosen_is_read_back(tmp_path: Path) -> None:
+    text = BOTH.replace("RBP:", f"RBP: {{learner: '{__name__}:Listed', factors: {GUESS}}}")
+    text = text.replace("  together", "  factors: {values: [[2, 0.5], [0.25]]}\n  together")
+    (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
+    done = asked(tmp_path, "--learners", "RBP")
+    assert done.exit_code == 0, done.output
+    path = tmp_path / "runs" / "small.tuned.yaml"
+    record = read_yaml(path).plain()
+    assert record["search"]["ranges"]["factors"] == [[2, 0.5], [0.25]]
+    costs = record["tried"]["spirals"]["RBP"]["mistakes a row"]
+    assert set(costs) == {"factors [2, 0.5]", "factors [0.25]"}
+    found = find(str(tmp_path / "small.yaml"), tuned=path).settings["spirals", "RBP"]["factors"]
+    assert (found.source, found.value) in [("tuned", (2, 0.5)), ("tuned", (0.25,))]
+    assert f"factors {list(found.value)}" in done.stdout  # type: ignore[arg-type]
+
 
 BOTH = """\
 title: Both

@@ -283,13 +283,11 @@ class Writes(RowByRow):
         return np.ones(len(y), dtype=int)
 
 
-class Refuses:
+class Refuses(Linear):
     """A learner whose constructor does not like its settings."""
 
     def __init__(self, budget: int = 0) -> None:
         raise ValueError("budget is 1 or more")
-
-    learn = predict = None
 
 
 class Sleeps:

@@ -1,18 +1,22 @@
-"""Promises every learner keeps, ours and a stranger's, each a small check.
+"""Promises that every learner keeps, built in or user-defined, each a small check.
 
     for result in run_checks("my_module:MyLearner"):
         print(result.status, result.name, result.reason)
 
-A learner needs only `learn(X, y)` and `predict(X)`. What more it has (settings, `begin`, a budget,
-`get_params`) is checked as well; what it lacks is reported as skipped, with the reason.
+A learner needs only the methods of its role: `learn(X, y)` and `predict(X)` of an online learner.
+What more it has (settings, `begin`, a budget, `get_params`) is checked as well; what it lacks is
+reported as skipped, with the reason.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from pathlib import Path
 
 from okbench.base import tracebacks
-from okbench.learners.checks import object_checks, row_checks, stream_checks
+from okbench.learners import registry
+from okbench.learners.checks import fit_checks, object_checks, row_checks, stream_checks
 from okbench.learners.checks.subject import (
     Check,
     CheckFailed,
@@ -20,9 +24,19 @@ from okbench.learners.checks.subject import (
     NotApplicable,
     Subject,
 )
+from okbench.learners.contract import check_role, roles_of
 from okbench.learners.registry import Entry, find
+from okbench.protocols.contract import BATCH, MAP, ONLINE
 
 __all__ = ["Check", "CheckFailed", "CheckResult", "checks", "run_check", "run_checks"]
+
+
+_CALLERS = (Path(__file__).parent, Path(registry.__file__))  # of every learner
+_CHECKS: dict[str, tuple[Callable[[Subject], None], ...]] = {
+    ONLINE.name: (*stream_checks.CHECKS, *row_checks.CHECKS, *object_checks.CHECKS),
+    BATCH.name: fit_checks.BATCH_CHECKS,
+    MAP.name: fit_checks.MAP_CHECKS,
+}
 
 
 def checks() -> list[Check]:
@@ -32,26 +46,35 @@ def checks() -> list[Check]:
             function.__name__.replace("_", "-"),
             (inspect.getdoc(function) or "").partition("\n")[0],
             function,
+            role,
         )
-        for function in (*stream_checks.CHECKS, *row_checks.CHECKS, *object_checks.CHECKS)
+        for role, functions in _CHECKS.items()
+        for function in functions
     ]
 
 
 def run_checks(name: str) -> list[CheckResult]:
-    """Every check of a learner, by registry name or `module:Class`."""
+    """Every check of the roles that a learner has, by registry name or `module:Class`."""
     entry = find(name)
-    return [run_check(check, entry) for check in checks()]
+    cls = entry.load()
+    roles = roles_of(cls)
+    if not roles:
+        check_role(cls, ONLINE, entry.name)
+    return [run_check(check, entry) for check in checks() if check.role in roles]
 
 
 def run_check(check: Check, entry: Entry) -> CheckResult:
     """What came of one check of one learner. Any error a learner raises is a failure."""
     try:
-        check.verify(Subject(entry, entry.load()))
+        cls = entry.load()
+        if check.role not in roles_of(cls):
+            raise NotApplicable(f"it does not have the role '{check.role}'")
+        check.verify(Subject(entry, cls))
     except NotApplicable as reason:
         return CheckResult(check.name, "skipped", str(reason))
     except CheckFailed as failure:
         return CheckResult(check.name, "failed", str(failure))
-    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
-        described = tracebacks.described(error)
+    except (Exception, SystemExit) as error:  # user-defined code may raise anything
+        described = tracebacks.described(error, outside=_CALLERS)
         return CheckResult(check.name, "failed", described, tracebacks.full(error))
     return CheckResult(check.name, "passed")

@@ -121,7 +121,7 @@ def takes_no_rows(subject: Subject) -> None:
 
 
 def takes_one_row(subject: Subject) -> None:
-    """A first call with a single row, told the classes beforehand."""
+    """A first call with a single row, when the classes are known beforehand."""
     subject.needs("begin")
     for stream in subject.streams():
         _must_work(subject, stream[:1])
@@ -137,14 +137,14 @@ def takes_one_class(subject: Subject) -> None:
 
 
 def suggests_the_problem_itself(subject: Subject) -> None:
-    """Without `begin`, the first rows tell what the problem is; one class will do."""
+    """Without `begin`, the first rows suggest the problem; one class is enough."""
     for stream in subject.streams():
         try:
             given = subject.new().learn(stream.X, stream.y)
         except UsageError as refusal:
-            raise NotApplicable(f"it asks to be told: {refusal}") from refusal
+            raise NotApplicable(f"it needs begin() first: {refusal}") from refusal
         if len(given) != len(stream):
-            fail("it did not learn rows without being told the problem")
+            fail("it did not learn rows without begin()")
     for task in set(subject.tasks) & {"binary"}:
         alone = Problem(task, 2, ("yes",))
         X, y = np.eye(2), np.array(["yes", "yes"])
@@ -156,7 +156,7 @@ def suggests_the_problem_itself(subject: Subject) -> None:
 
 
 def survives_huge_values(subject: Subject) -> None:
-    """Values of 1e5 and 1e200: finite predictions, or a refusal in words."""
+    """Values of 1e5 and 1e200: finite predictions, or a refusal with a message."""
     for stream in subject.streams():
         for scale in (1e5, 1e200):
             learner = subject.begun(stream)
@@ -165,11 +165,11 @@ def survives_huge_values(subject: Subject) -> None:
                     given = learner.learn(stream.X * scale, stream.y)
             except (OkbenchError, ValueError):
                 continue
-            _expect_sane(given, stream.problem)
+            expect_sane(given, stream.problem)
 
 
 def refuses_values_that_are_not_finite(subject: Subject) -> None:
-    """A NaN or an infinity among the values is refused in words, not learned."""
+    """A NaN or an infinity among the values is refused with a message, not learned."""
     for stream in subject.streams():
         for value in (np.nan, np.inf, -np.inf):
             for form in _forms(subject):
@@ -179,7 +179,7 @@ def refuses_values_that_are_not_finite(subject: Subject) -> None:
                     subject.begun(stream).learn(form(X), stream.y)
                 except (OkbenchError, ValueError):
                     continue
-                fail(f"it learned a row with the value {value} and said nothing")
+                fail(f"it learned a row with the value {value} without an error")
 
 
 def _mistakes(subject: Subject, stream: Stream) -> Any:
@@ -188,11 +188,12 @@ def _mistakes(subject: Subject, stream: Stream) -> Any:
 
 def _must_work(subject: Subject, stream: Stream) -> None:
     learner = subject.begun(stream)
-    _expect_sane(learner.learn(stream.X, stream.y), stream.problem)
-    _expect_sane(learner.predict(stream.X), stream.problem)
+    expect_sane(learner.learn(stream.X, stream.y), stream.problem)
+    expect_sane(learner.predict(stream.X), stream.problem)
 
 
-def _expect_sane(given: Any, problem: Problem) -> None:
+def expect_sane(given: Any, problem: Problem) -> None:
+    """Fail unless every prediction is a finite number, or one of the classes."""
     if problem.task == "regression":
         if not np.isfinite(given).all():
             fail("a prediction is not a finite number")
@@ -201,7 +202,7 @@ def _expect_sane(given: Any, problem: Problem) -> None:
 
 
 def _forms(subject: Subject) -> list[Any]:
-    """The forms rows can take: strangers need not take sparse ones."""
+    """The forms rows can take: user-defined learners need not take sparse ones."""
     if not subject.entry.target.startswith("okbench."):
         return [np.array]
     return [np.array, sp.csr_array, _untidy]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,7 @@ def one_prediction_a_row(subject: Subject) -> None:
         learner = subject.begun(stream)
         for verb, given in [("learn", learner.learn(stream.X, stream.y)),
                             ("predict", learner.predict(stream.X))]:  # fmt: skip
-            if np.shape(given) != (len(stream),):
-                fail(f"{len(stream)} rows, and {verb} returned {np.shape(given)}")
+            expect_one_each(given, stream, verb)
 
 
 def predictions_come_before_learning(subject: Subject) -> None:
@@ -26,18 +26,18 @@ def predictions_come_before_learning(subject: Subject) -> None:
         for known in (0, 1, 40):
             if known < 40 and not hasattr(subject.cls, "begin"):
                 continue  # it must see every class first
-            told = subject.begun(stream).learn(stream.X, stream.y)
-            lied = subject.begun(stream).learn(stream.X, _other_labels(stream, known))
+            given = subject.begun(stream).learn(stream.X, stream.y)
+            altered = subject.begun(stream).learn(stream.X, _other_labels(stream, known))
             expect_same(
-                lied[: known + 1],
-                told[: known + 1],
+                altered[: known + 1],
+                given[: known + 1],
                 stream.problem,
                 f"other labels from row {known} on changed a prediction made before them",
             )
 
 
 def learning_predicts_as_predict_does(subject: Subject) -> None:
-    """`learn` returns for the next row what `predict` would have said."""
+    """`learn` returns for the next row what `predict` would have returned."""
     for stream in subject.streams():
         learner = subject.learned(stream[:40])
         for row in range(40, 60):
@@ -102,6 +102,12 @@ def beginning_forgets_everything(subject: Subject) -> None:
             stream.problem,
             "a learner begun again",
         )
+
+
+def expect_one_each(given: Any, stream: Stream, verb: str) -> None:
+    """Fail unless there is one prediction for each row."""
+    if np.shape(given) != (len(stream),):
+        fail(f"{len(stream)} rows, and {verb} returned {np.shape(given)}")
 
 
 def _other_labels(stream: Stream, known: int) -> np.ndarray:

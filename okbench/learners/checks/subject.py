@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.contract import Draws, FloatArray, Problem, Task
+from okbench.learners.contract import Draws, FloatArray, Problem, Task, begun
 from okbench.learners.registry import Entry, settings_of
 
 Status = Literal["passed", "failed", "skipped"]
@@ -31,11 +31,12 @@ class NotApplicable(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """One promise. `verify` raises CheckFailed when the learner breaks it."""
+    """One promise of learners of a role. `verify` raises CheckFailed when the learner breaks it."""
 
     name: str
     promise: str
     verify: Callable[[Subject], None]
+    role: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Subject:
-    """A learner under test. A stranger's may have nothing but `learn` and `predict`."""
+    """A learner under test. A user-defined one may have no more than the methods of its role."""
 
     entry: Entry
     cls: type
@@ -82,20 +83,23 @@ class Subject:
 
     @property
     def tasks(self) -> tuple[Any, ...]:
-        """The tasks it says it does; a learner that does not say is taken for a binary one."""
+        """The tasks it does; a learner that names none is taken for a binary one."""
         return self.entry.tasks if hasattr(self.cls, "tasks") else ("binary",)
 
     def new(self, **given: Any) -> Any:
         """A learner with small settings."""
-        small = {name: value for name, value in SMALL.items() if name in self.settings}
-        return self.cls(**{**small, **given})
+        return self.cls(**{**self._small(), **given})
+
+    def _small(self) -> dict[str, Any]:
+        return {name: value for name, value in SMALL.items() if name in self.settings}
 
     def begun(self, stream: Stream, seed: int = 0) -> Any:
-        """A learner with small settings that has been told the problem, if it can be."""
-        learner = self.new()
-        if hasattr(learner, "begin"):
-            learner.begin(stream.problem, Draws(seed))
-        return learner
+        """A learner with small settings that knows the problem, if it has `begin`."""
+        return begun(self.cls, self._small(), stream.problem, Draws(seed))
+
+    def begun_with_defaults(self, stream: Stream) -> Any:
+        """The same with the settings it has by itself."""
+        return begun(self.cls, {}, stream.problem, Draws(0))
 
     def learned(self, stream: Stream, seed: int = 0) -> Any:
         """`begun`, after it has learned the stream."""

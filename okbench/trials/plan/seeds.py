@@ -1,4 +1,4 @@
-"""Where a trial's chance comes from: one root seed, and axes that may shift it.
+"""Where a trial's random numbers come from: one root seed, and axes that may shift it.
 
 A row order depends on (seed, dataset, repetition) and is the same for every learner; a learner's
 own draws depend on (seed, dataset, learner, repetition). On nothing else.
@@ -7,6 +7,7 @@ own draws depend on (seed, dataset, learner, repetition). On nothing else.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws
+from okbench.learners.registry import settings_of
 from okbench.protocols.contract import Rows
 from okbench.protocols.registry import PROTOCOLS
+from okbench.trials.plan.resolve_settings import SEED_NAMES
 from okbench.trials.trial_types import Trial
 
 
@@ -45,6 +48,13 @@ def published_orders(dataset: Dataset, runs: int) -> NDArray[np.int64]:
             f"{dataset.name}: {len(dataset.orders)} row orders were published, so not {runs} trials"
         )
     return dataset.orders
+
+
+def with_seed(cls: type, trial: Trial) -> dict[str, Any]:
+    """The settings of a trial, with a seed for a constructor that takes one and is given none."""
+    settings = dict(trial.settings)
+    open_names = [n for n in SEED_NAMES if n in settings_of(cls) and n not in settings]
+    return {**settings, **dict.fromkeys(open_names, seed_number(trial))}
 
 
 def draws(trial: Trial) -> Draws:

@@ -1,4 +1,4 @@
-"""Hold what came of a run against what its record expects."""
+"""Compare what came of a run with what its record expects."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from okbench.trials.replay.replaying import Replayed
 
 
 def differences(replayed: Replayed) -> list[str]:
-    """Where a run parts from what is expected, in words, the earliest place first; [] if nowhere.
+    """Where a run differs from what is expected, in words, the earliest place first; [] if nowhere.
 
-    Of a list, be it scores, removals or a curve, only the first place that differs is told.
+    Of a list (scores, removals, a curve) only the first place that differs is given.
     """
     expected = replayed.record.expected
     if expected is None:
@@ -43,8 +43,8 @@ def _in_lists(replayed: Replayed, expected: Expected, tolerance: Tolerance) -> I
         total = "summed loss" if replayed.is_regression else "mistakes"
         yield from _first(total, after, np.array(replayed.curve), expected.curve, bound)
     if expected.support_curve is not None:
-        told = None if None in replayed.supports else replayed.supports
-        found = np.array(_had(replayed, told, "support_curve"))
+        supports = None if None in replayed.supports else replayed.supports
+        found = np.array(_had(replayed, supports, "support_curve"))
         yield from _first("support", after, found, expected.support_curve, tolerance.counts)
 
 
@@ -92,8 +92,8 @@ def _plain(value: NDArray[Any]) -> Any:
 
 
 def _had(replayed: Replayed, found: Any, name: str) -> Any:
-    """What a learner tells; a record cannot expect what its learner does not."""
+    """What a learner reports; a record cannot expect what its learner does not report."""
     if found is None:
         record = replayed.record
-        raise ConfigError(f"{record.path}: expect.{name}: {record.learner} does not tell it")
+        raise ConfigError(f"{record.path}: expect.{name}: {record.learner} does not report it")
     return found

@@ -10,15 +10,19 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.config_nodes import Node, read_json
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.contract import Draws, FloatArray, RecordedDraws, Task
+from okbench.learners.contract import Draws, FloatArray, RecordedDraws, Task, check_role
+from okbench.learners.draws import KINDS, Kind, NamedArrays, fault_of
 from okbench.learners.registry import Entry, find
 from okbench.papers.table_types import Setting
+from okbench.protocols.contract import ONLINE
 from okbench.trials.plan.resolve_settings import resolve_settings
+from okbench.trials.replay.record_arrays import read_array
 from okbench.trials.replay.record_rows import read_order, read_rows
-from okbench.trials.replay.record_value import Value, read_json
 from okbench.trials.run.block_sizes import ticks
+from okbench.trials.store.outcome_json import setting_of
 from okbench.trials.trial_types import Settings
 
 SCHEMA = 1
@@ -74,10 +78,10 @@ def read_record(path: Path) -> Record:
     """The record of a file, with its rows and all that it names beside it."""
     page = read_json(path)
     fields = page.fields(_KEYS, required=("okbench", "schema", "rows", "learner"))
-    if fields["okbench"].value != "record":
-        fields["okbench"].refuse('this is no record of a run: it should say "record"')
-    if fields["schema"].whole(1) > SCHEMA:
-        fields["schema"].refuse(f"written by a newer okbench; this one reads up to {SCHEMA}")
+    if fields["okbench"].plain() != "record":
+        raise fields["okbench"].error('this is no record of a run: it should say "record"')
+    if fields["schema"].integer(1) > SCHEMA:
+        raise fields["schema"].error(f"written by a newer okbench; this one reads up to {SCHEMA}")
     dataset = read_rows(fields["rows"], _task(fields.get("task")), fields.get("classes"))
     order = read_order(fields.get("order"), fields["rows"], dataset)
     entry, settings = _learner(fields, dataset.task)
@@ -95,100 +99,143 @@ def read_record(path: Path) -> Record:
     )
 
 
-def _task(told: Value | None) -> Task | None:
-    if told is None:
+def _task(node: Node | None) -> Task | None:
+    if node is None:
         return None
-    if told.text() not in get_args(Task):
-        hint = did_you_mean(told.text(), get_args(Task))
-        told.refuse(f"no task '{told.value}'.{hint} One of {', '.join(get_args(Task))}")
-    return cast(Task, told.value)
+    if node.text() not in get_args(Task):
+        hint = did_you_mean(node.text(), get_args(Task))
+        raise node.error(f"no task '{node.text()}'.{hint} One of {', '.join(get_args(Task))}")
+    return cast(Task, node.text())
 
 
-def _learner(fields: Mapping[str, Value], task: Task) -> tuple[Entry, Settings]:
-    """The learner, and its settings with the defaults of those that are not said."""
-    told = fields["learner"]
-    name = told.text()
+def _learner(fields: Mapping[str, Node], task: Task) -> tuple[Entry, Settings]:
+    """The learner, and its settings with the defaults of those that are left out."""
+    node = fields["learner"]
+    name = node.text()
     try:
         entry = find(name)
         cls = entry.load()
+        check_role(cls, ONLINE, entry.name)
     except UsageError as error:
-        told.refuse(str(error))
+        raise node.error(str(error)) from error
     if task not in getattr(cls, "tasks", entry.tasks):
-        told.refuse(f"{entry.name} does not do {task}; it does {', '.join(entry.tasks)}")
-    members = fields["settings"].members() if "settings" in fields else {}
-    given = {name: Setting(_setting(value), where=value.where) for name, value in members.items()}
-    return entry, resolve_settings(cls, entry.name, given, told.where)
+        raise node.error(f"{entry.name} does not do {task}; it does {', '.join(entry.tasks)}")
+    settings = fields["settings"].items() if "settings" in fields else ()
+    given = {name: Setting(_setting(value), where=value.where) for name, value in settings}
+    return entry, resolve_settings(cls, entry.name, given, node.where)
 
 
-def _setting(told: Value) -> Any:
-    """A plain value; JSON has no number for infinity, so it is written as text."""
-    if isinstance(told.value, dict | list):
-        told.refuse("a setting is a number, a text, true, false or null")
-    return float(told.value) if told.value in ("Infinity", "-Infinity") else told.value
+def _setting(node: Node) -> Any:
+    """A plain value or a list of them; infinity is written as text."""
+    elements = node.elements() if node.kind == "list" else (node,)
+    if any(element.kind != "scalar" for element in elements):
+        raise node.error("a setting is a number, a text, true, false, null, or a list of these")
+    if node.kind == "list" and None in (element.scalar() for element in elements):
+        raise node.error("null cannot stand in a list")
+    return setting_of(node.plain())
 
 
-def _draws(told: Value | None) -> Draws:
+def _draws(node: Node | None) -> Draws:
     """Recorded numbers, or a seed of okbench's own generators; without either, none at all."""
-    if told is None:
+    if node is None:
         return RecordedDraws()
-    fields = told.fields(("seed", "normals", "uniforms"))
+    fields = node.fields(("seed", "normals", "uniforms", "named"))
     if "seed" in fields:
         if len(fields) > 1:
-            told.refuse("a seed stands for all draws: leave it out, or the normals and uniforms")
-        return Draws([part.whole() for part in fields["seed"].elements()])
-    normals = fields["normals"].array(2) if "normals" in fields else None
-    uniforms = fields["uniforms"].array(1) if "uniforms" in fields else None
-    if uniforms is not None and not ((uniforms >= 0) & (uniforms < 1)).all():
-        fields["uniforms"].damaged("uniforms are from 0 to below 1")
-    return RecordedDraws(normals, uniforms)
+            raise node.error("a seed stands for all draws: leave it out, or all the others")
+        seed = fields["seed"]
+        numbers = seed.elements() if seed.kind == "list" else (seed,)
+        return Draws([number.integer(0) for number in numbers])
+    return RecordedDraws(
+        _normals(fields["normals"]) if "normals" in fields else None,
+        _drawn(fields["uniforms"], "uniforms") if "uniforms" in fields else None,
+        _named(fields["named"]) if "named" in fields else None,
+    )
 
 
-def _ticks(told: Value | None, rows: int, task: Task) -> tuple[int, ...]:
-    if told is None:
+def _normals(node: Node) -> FloatArray | list[FloatArray]:
+    """One matrix, or a list of them: objects that name files, or lists of rows."""
+    if node.kind == "list" and node.plain() and all(map(_is_matrix, node.elements())):
+        return [read_array(element, 2) for element in node.elements()]
+    return read_array(node, 2)
+
+
+def _is_matrix(node: Node) -> bool:
+    """Whether an element of a list is a matrix itself, not a row of one."""
+    if node.kind == "list":
+        rows = node.plain()
+        return bool(rows) and all(isinstance(row, list) for row in rows)
+    return node.kind == "mapping"
+
+
+def _named(node: Node) -> NamedArrays:
+    """Draws by name and kind: an array for each time the learner asked."""
+    found: dict[tuple[str, Kind], list[NDArray[Any]]] = {}
+    for name, kinds in node.items():
+        for kind, arrays in kinds.fields(KINDS).items():
+            drawn = [_drawn(each, cast(Kind, kind)) for each in arrays.elements()]
+            found[name, cast(Kind, kind)] = drawn
+    return found
+
+
+def _drawn(node: Node, kind: Kind) -> NDArray[Any]:
+    """An array that is a draw of that kind."""
+    whole = kind in ("choice", "permutation")
+    axes = 2 if kind in ("normals", "orthogonal") else 1
+    found = read_array(node, axes, "iu" if whole else "iuf")
+    if fault := fault_of(kind, found):
+        raise node.data_error(fault)
+    return found.astype(np.int64 if whole else np.float64)
+
+
+def _ticks(node: Node | None, rows: int, task: Task) -> tuple[int, ...]:
+    if node is None:
         return tuple(ticks(rows, task))
-    found = told.array(1, "iu")
+    found = read_array(node, 1, "iu")
     if len(found) and (found[0] < 1 or found[-1] > rows or (np.diff(found) <= 0).any()):
-        told.damaged(f"ticks are rising row counts from 1 to {rows}")
+        raise node.data_error(f"ticks are rising row counts from 1 to {rows}")
     return tuple(found.tolist())
 
 
-def _tolerance(told: Value | None) -> Tolerance:
-    fields = told.fields(("counts", "loss", "scores", "sums")) if told else {}
+def _tolerance(node: Node | None) -> Tolerance:
+    fields = node.fields(("counts", "loss", "scores", "sums")) if node else {}
     given: dict[str, Any] = {
-        name: value.whole() if name == "counts" else value.number()
+        name: value.integer(0) if name == "counts" else float(value.number())
         for name, value in fields.items()
     }
     for name, value in given.items():
         if value < 0:
-            fields[name].refuse("a tolerance is 0 or more")
+            raise fields[name].error("a tolerance is 0 or more")
     return Tolerance(**given)
 
 
-def _expected(told: Value, dataset: Dataset) -> Expected:
+def _expected(node: Node, dataset: Dataset) -> Expected:
     total = "summed_squared_loss" if dataset.task == "regression" else "mistakes"
     counts, curves = ("support_size", "updates"), ("support_curve", "removal_slots")
     sums = ("sum_f", "sum_abs_f")
     known = (total, *counts, "curve", *curves, *sums, "scores")
     given: dict[str, Any] = {}
-    for name, value in told.fields(known).items():
+    for name, value in node.fields(known).items():
         if name in (*counts, "mistakes"):
-            given[name] = value.whole()
+            given[name] = value.integer(0)
         elif name in curves:
-            given[name] = value.array(1, "iu")
+            given[name] = read_array(value, 1, "iu")
         elif name == "curve":
-            given[name] = value.array(1)
+            given[name] = read_array(value, 1)
         elif name == "scores":
             given[name] = _scores(value, dataset)
         else:
-            given[name] = value.number()
+            given[name] = float(value.number())
     return Expected(**given)
 
 
-def _scores(told: Value, dataset: Dataset) -> FloatArray:
+def _scores(node: Node, dataset: Dataset) -> FloatArray:
     """Rows × columns; a list of numbers where there is one column."""
     if dataset.task != "multiclass":
-        return told.array(1).astype(np.float64)[:, np.newaxis]
-    found = told.array(2).astype(np.float64)
+        return read_array(node, 1).astype(np.float64)[:, np.newaxis]
+    found = read_array(node, 2).astype(np.float64)
     if found.shape[1] != len(dataset.classes):
-        told.damaged(f"a score for each of {len(dataset.classes)} classes, not {found.shape[1]}")
+        raise node.data_error(
+            f"a score for each of {len(dataset.classes)} classes, not {found.shape[1]}"
+        )
     return found

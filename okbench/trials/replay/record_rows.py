@@ -1,4 +1,4 @@
-"""The rows of a record and the order they are met in."""
+"""The rows of a record and the order in which they are met."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from okbench.base.config_nodes import Node
 from okbench.base.errors import DataError, OkbenchError, UsageError
 from okbench.datasets import load
 from okbench.datasets.dataset_types import Dataset, fingerprint
@@ -17,58 +18,66 @@ from okbench.learners.contract import Task
 from okbench.protocols.metrics import default_metric
 from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.trials.plan.seeds import row_order
-from okbench.trials.replay.record_value import Value, whole_where_whole
+from okbench.trials.replay.record_arrays import (
+    array_of_file,
+    checked,
+    file_beside,
+    read_array,
+    whole_where_whole,
+)
 from okbench.trials.trial_types import Trial
 
 _NAMED = re.compile(r"(?P<kind>published|seeded)/(?P<number>[0-9]{1,15})")
 _SPARSE = ("values", "columns", "starts", "width")
 
 
-def read_rows(told: Value, task: Task | None, classes: Value | None) -> Dataset:
+def read_rows(node: Node, task: Task | None, classes: Node | None) -> Dataset:
     """A dataset of okbench, a file of any format it reads, or arrays."""
-    fields = told.fields(("dataset", "variant", "fingerprint", "file", "key", "target", "X", "y"))
+    fields = node.fields(("dataset", "variant", "fingerprint", "file", "key", "target", "X", "y"))
     ways = [way for way in ("dataset", "file", "X") if way in fields]
     if len(ways) != 1:
-        told.refuse("say where the rows are: 'dataset', or 'file', or 'X' and 'y'")
+        raise node.error("say where the rows are: 'dataset', or 'file', or 'X' and 'y'")
     if ways == ["dataset"]:
-        return _of_okbench(told, task, classes)
+        return _of_okbench(node, task, classes)
     if task is None:
-        told.refuse("these rows need a 'task' beside them: binary, multiclass or regression")
+        raise node.error("these rows need a 'task' beside them: binary, multiclass or regression")
     if ways == ["X"]:
-        X, y = _arrays(told)
+        X, y = _features_and_targets(node)
     else:
-        X, y = _one_matrix(told) if "key" in fields else _own_file(told, task)
-    return _dataset(told, X, y, task, classes)
+        X, y = _one_matrix(node) if "key" in fields else _user_file(node, task)
+    return _dataset(node, X, y, task, classes)
 
 
-def read_order(told: Value | None, rows: Value, dataset: Dataset) -> NDArray[np.int64]:
+def read_order(node: Node | None, rows: Node, dataset: Dataset) -> NDArray[np.int64]:
     """Row numbers from 0 in the order they are met; a row may be left out, or met again."""
-    if told is None:
+    if node is None:
         return np.arange(dataset.n_rows)
-    if isinstance(told.value, str):
-        return _named_order(told, rows, dataset)
-    order = told.array(1, "iu").astype(np.int64)
+    if node.kind == "scalar":
+        return _named_order(node, rows, dataset)
+    order = read_array(node, 1, "iu").astype(np.int64)
     if not len(order):
-        told.damaged("no row is in it")
+        raise node.data_error("no row is in it")
     outside = np.flatnonzero((order < 0) | (order >= dataset.n_rows))
     if len(outside):
-        told.damaged(
+        raise node.data_error(
             f"{order[outside[0]]} at place {outside[0]} is none of the {dataset.n_rows} rows; "
             "rows are counted from 0"
         )
     return order
 
 
-def _named_order(told: Value, rows: Value, dataset: Dataset) -> NDArray[np.int64]:
+def _named_order(node: Node, rows: Node, dataset: Dataset) -> NDArray[np.int64]:
     """`published/3` or `seeded/0`, as a trial on a dataset of okbench meets its rows."""
-    named = _NAMED.fullmatch(told.text())
+    order = node.text()
+    named = _NAMED.fullmatch(order)
     if not named:
-        told.refuse(f"'{told.value}' is no order: write published/3, seeded/0, or row numbers")
-    if "dataset" not in rows.value:
-        told.refuse(f"only a dataset of okbench has an order such as '{told.value}'")
+        raise node.error(f"'{order}' is no order: write published/3, seeded/0, or row numbers")
+    source = dict(rows.items())
+    if "dataset" not in source:
+        raise node.error(f"only a dataset of okbench has an order such as '{order}'")
     trial = Trial(
-        dataset=rows.value["dataset"],
-        variant=rows.value.get("variant", ""),
+        dataset=source["dataset"].text(),
+        variant=source["variant"].text() if "variant" in source else "",
         fingerprint=dataset.fingerprint,
         learner="",
         learner_version=0,
@@ -81,108 +90,110 @@ def _named_order(told: Value, rows: Value, dataset: Dataset) -> NDArray[np.int64
     try:
         return row_order(trial, dataset)
     except OkbenchError as error:
-        told.damaged(str(error))
+        raise node.data_error(str(error)) from error
 
 
-def _of_okbench(told: Value, task: Task | None, classes: Value | None) -> Dataset:
-    fields = told.fields(("dataset", "variant", "fingerprint"))
+def _of_okbench(node: Node, task: Task | None, classes: Node | None) -> Dataset:
+    fields = node.fields(("dataset", "variant", "fingerprint"))
     name, variant = fields["dataset"], fields.get("variant")
     try:
         dataset = load(name.text(), variant.text() if variant else "")
     except UsageError as error:
-        name.refuse(str(error))
+        raise name.error(str(error)) from error
     except DataError as error:
-        name.damaged(str(error))
+        raise name.data_error(str(error)) from error
     if task not in (None, dataset.task):
-        told.refuse(f"{dataset.name} is {dataset.task}, not {task}")
+        raise node.error(f"{dataset.name} is {dataset.task}, not {task}")
     if classes is not None:
-        classes.refuse("a dataset of okbench has its own")
+        raise classes.error("a dataset of okbench has its own")
     print_ = fields.get("fingerprint")
     if print_ and print_.text() != dataset.fingerprint:
-        print_.damaged(f"the rows here are others: {dataset.fingerprint}, not {print_.text()}")
+        raise print_.data_error(
+            f"the rows here are others: {dataset.fingerprint}, not {print_.text()}"
+        )
     return dataset
 
 
-def _own_file(told: Value, task: Task) -> tuple[Any, NDArray[Any]]:
+def _user_file(node: Node, task: Task) -> tuple[Any, NDArray[Any]]:
     """LIBSVM text, CSV and the like, with their labels."""
-    fields = told.fields(("file", "target"))
-    path, target = fields["file"].file(), fields.get("target")
+    fields = node.fields(("file", "target"))
+    path, target = file_beside(fields["file"]), fields.get("target")
     try:
         dataset = user_rows.read_user_rows(path, _column(target) if target else None, task).dataset
     except OkbenchError as error:
-        told.damaged(str(error))
+        raise node.data_error(str(error)) from error
     return dataset.X, dataset.y
 
 
-def _column(told: Value) -> int | str:
-    return told.value if isinstance(told.value, str) else told.whole()
+def _column(node: Node) -> int | str:
+    return node.text() if isinstance(node.scalar(), str) else node.integer(0)
 
 
-def _one_matrix(told: Value) -> tuple[Any, NDArray[Any]]:
+def _one_matrix(node: Node) -> tuple[Any, NDArray[Any]]:
     """A matrix of which one column is the target, the last unless `target` says another."""
-    fields = told.fields(("file", "key", "target"))
-    whole = Value({k: told.value[k] for k in ("file", "key")}, told.path, told.key).array(2)
-    target = fields["target"].whole() if "target" in fields else whole.shape[1] - 1
+    fields = node.fields(("file", "key", "target"))
+    whole = checked(node, array_of_file(fields["file"], fields["key"]), 2)
+    target = fields["target"].integer(0) if "target" in fields else whole.shape[1] - 1
     if target >= whole.shape[1]:
-        fields["target"].damaged(f"the columns are 0 to {whole.shape[1] - 1}")
+        raise fields["target"].data_error(f"the columns are 0 to {whole.shape[1] - 1}")
     return np.delete(whole, target, axis=1), whole[:, target]
 
 
-def _arrays(told: Value) -> tuple[Any, NDArray[Any]]:
-    fields = told.fields(("X", "y"), required=("X", "y"))
-    X, y = fields["X"], fields["y"].array(1, "iufUS")
-    is_sparse = isinstance(X.value, dict) and "values" in X.value
-    rows = _sparse(X) if is_sparse else X.array(2)
+def _features_and_targets(node: Node) -> tuple[Any, NDArray[Any]]:
+    fields = node.fields(("X", "y"), required=("X", "y"))
+    X, y = fields["X"], read_array(fields["y"], 1, "iufUS")
+    is_sparse = X.kind == "mapping" and "values" in dict(X.items())
+    rows = _sparse(X) if is_sparse else read_array(X, 2)
     if rows.shape[0] != len(y):
-        told.damaged(f"X has {rows.shape[0]} rows and y {len(y)}")
+        raise node.data_error(f"X has {rows.shape[0]} rows and y {len(y)}")
     return rows, y
 
 
-def _sparse(told: Value) -> sp.csr_array:
+def _sparse(node: Node) -> sp.csr_array:
     """Compressed sparse rows: row i has values[starts[i]:starts[i + 1]] in those columns."""
-    fields = told.fields(_SPARSE, required=_SPARSE)
-    values = fields["values"].array(1).astype(np.float64)
-    columns, starts = fields["columns"].array(1, "iu"), fields["starts"].array(1, "iu")
-    width = fields["width"].whole(1)
+    fields = node.fields(_SPARSE, required=_SPARSE)
+    values = read_array(fields["values"], 1).astype(np.float64)
+    columns, starts = read_array(fields["columns"], 1, "iu"), read_array(fields["starts"], 1, "iu")
+    width = fields["width"].integer(1)
     try:
         matrix = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
         matrix.check_format()
     except ValueError as error:
-        told.damaged(f"these are no sparse rows: {error}")
+        raise node.data_error(f"these are no sparse rows: {error}") from error
     matrix.sum_duplicates()
     return matrix
 
 
-def _dataset(told: Value, X: Any, y: NDArray[Any], task: Task, classes: Value | None) -> Dataset:
+def _dataset(node: Node, X: Any, y: NDArray[Any], task: Task, classes: Node | None) -> Dataset:
     """Rows as every learner takes them."""
     X = X if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
     if not min(X.shape):
-        told.damaged(f"rows of shape {X.shape} hold nothing")
+        raise node.data_error(f"rows of shape {X.shape} hold nothing")
     if task != "regression":
-        y, names = _labelled(told, y, task, classes)
+        y, names = _labelled(node, y, task, classes)
     elif classes is not None:
-        classes.refuse("regression has no classes")
+        raise classes.error("regression has no classes")
     elif y.dtype.kind not in "iuf":
-        told.damaged(f"the targets are words ('{y[0]}'), not numbers")
+        raise node.data_error(f"the targets are words ('{y[0]}'), not numbers")
     else:
         y, names = y.astype(np.float64), ()
     return Dataset("", X, y, task, names, fingerprint(X, y, names))
 
 
 def _labelled(
-    told: Value, y: NDArray[Any], task: Task, classes: Value | None
+    node: Node, y: NDArray[Any], task: Task, classes: Node | None
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Labels, whole numbers where they can be, and their classes: those named, else those met."""
     y = whole_where_whole(y)
     if classes is None:
         names = tuple(np.unique(y).tolist())
     else:
-        names = tuple(classes.array(1, "iuUS").tolist())
+        names = tuple(read_array(classes, 1, "iuUS").tolist())
         strange = np.flatnonzero(~np.isin(y, names))
         if len(strange):
             row = strange[0]
-            told.damaged(f"row {row}: label {y[row].item()!r} is none of the classes")
+            raise node.data_error(f"row {row}: label {y[row].item()!r} is none of the classes")
     if len(set(names)) < 2 or (task == "binary" and len(names) > 2):
         met = ", ".join(map(str, names[:8]))
-        (classes or told).damaged(f"classes {met} do not make a {task} problem")
+        raise (classes or node).data_error(f"classes {met} do not make a {task} problem")
     return y, names

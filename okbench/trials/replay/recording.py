@@ -1,6 +1,6 @@
-"""Write down a trial as a record that any implementation can run.
+"""Write a trial as a record that any implementation can run.
 
-Nothing in it refers to okbench's generators: rows, order and draws stand in it as numbers.
+Nothing in it refers to okbench's generators: it holds rows, order and draws as numbers.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import OkbenchError, StoreError, UsageError
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.registry import find, settings_of
+from okbench.learners.registry import find
 from okbench.papers.table_types import Table
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, trials_by_cell
-from okbench.trials.plan.resolve_settings import SEED_NAMES
-from okbench.trials.plan.seeds import draws, row_order, seed_number
+from okbench.trials.plan.seeds import draws, row_order, with_seed
 from okbench.trials.replay.record import SCHEMA, Record, Tolerance
 from okbench.trials.replay.replaying import Replayed, replay
 from okbench.trials.run.block_sizes import ticks
-from okbench.trials.store.outcome_json import to_bytes
+from okbench.trials.store.outcome_json import setting_json, to_bytes
 from okbench.trials.trial_types import Outcome, Trial
 
 Place = Callable[[str, NDArray[Any]], Any]  # an array's name and numbers → what stands for it
@@ -65,9 +64,7 @@ def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:
         raise UsageError(
             f"{path}: a record's name ends in .json; its arrays go to a .npz beside it"
         )
-    settings = dict(trial.settings)
-    seeded = set(SEED_NAMES) & settings_of(find(trial.learner).load()).keys() - settings.keys()
-    settings |= dict.fromkeys(seeded, seed_number(trial))
+    settings = with_seed(find(trial.learner).load(), trial)
     order = row_order(trial, dataset)
     return replay(
         Record(
@@ -118,18 +115,9 @@ def write_record(run: Replayed, note: str) -> None:
 
 def spelled(run: Replayed, note: str, place: Place) -> str:
     """A run as the JSON text of a record that expects just that run."""
-    if len(run.normals) > 1:
-        raise UsageError(
-            f"{run.record.learner} draws normals {len(run.normals)} times; "
-            "a record holds one matrix of them"
-        )
     record = run.record
-    drawn: dict[str, Any] = {}
-    if run.normals:
-        drawn["normals"] = place("normals", run.normals[0])
-    if len(run.uniforms):
-        drawn["uniforms"] = place("uniforms", run.uniforms)
-    told: dict[str, Any] = {
+    drawn = _drawn(run, place)
+    page: dict[str, Any] = {
         "okbench": "record",
         "schema": SCHEMA,
         "note": note,
@@ -138,13 +126,31 @@ def spelled(run: Replayed, note: str, place: Place) -> str:
         "rows": _rows(record.dataset, place),
         "order": place("order", record.order),
         "learner": record.learner,
-        "settings": dict(record.settings),
+        "settings": {name: setting_json(value) for name, value in record.settings},
         **({"draws": drawn} if drawn else {}),
         "ticks": list(record.ticks),
         "expect": _expected(run, place),
     }
-    members = (to_bytes({key: value}).decode("utf-8").strip()[1:-1] for key, value in told.items())
+    members = (to_bytes({key: value}).decode("utf-8").strip()[1:-1] for key, value in page.items())
     return "{\n  " + ",\n  ".join(members) + "\n}\n"
+
+
+def _drawn(run: Replayed, place: Place) -> dict[str, Any]:
+    """The draws of a run. Of several matrices of normals each stands for one call; uniforms run on
+    from call to call."""
+    drawn: dict[str, Any] = {}
+    if len(run.normals) == 1:
+        drawn["normals"] = place("normals", run.normals[0])
+    elif run.normals:
+        drawn["normals"] = [place(f"normals.{i}", each) for i, each in enumerate(run.normals)]
+    if len(run.uniforms):
+        drawn["uniforms"] = place("uniforms", run.uniforms)
+    for (name, kind), arrays in sorted(run.named.items()):
+        each_call = [np.concatenate(arrays)] if kind == "uniforms" else arrays
+        drawn.setdefault("named", {}).setdefault(name, {})[kind] = [
+            place(f"draws.{name}.{kind}.{i}", array) for i, array in enumerate(each_call)
+        ]
+    return drawn
 
 
 def _rows(dataset: Dataset, place: Place) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Run what a record says and keep what comes of it, row by row."""
+"""Run a record and keep what comes of it, row by row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import ConfigError, DataError, OkbenchError, StoreError, UsageError
-from okbench.learners.contract import Diverged, Draws, FloatArray, Problem
+from okbench.learners.contract import Diverged, Draws, FloatArray, Problem, begun
+from okbench.learners.draws import Kind, NamedArrays
 from okbench.learners.registry import find
 from okbench.protocols.contract import Stage
 from okbench.protocols.costs import BadAnswer
@@ -35,6 +36,7 @@ class Replayed:
     updates: int | None
     normals: tuple[FloatArray, ...]  # drawn, a matrix for each time the learner asked
     uniforms: FloatArray  # drawn
+    named: NamedArrays  # drawn by name and kind, an array for each time the learner asked
 
     @property
     def is_regression(self) -> bool:
@@ -63,9 +65,9 @@ class Replayed:
         return np.floor(budget * self.uniforms).astype(np.int64)
 
     def figures(self) -> dict[str, Any]:
-        """All of it in figures, as `okbench replay` prints them."""
+        """The numbers that `okbench replay` prints."""
         name = "summed_squared_loss" if self.is_regression else "mistakes"
-        told: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "record": str(self.record.path),
             "learner": self.record.learner,
             "rows": len(self.errors),
@@ -77,7 +79,7 @@ class Replayed:
             "support_curve": self.supports,
             "uniforms_used": len(self.uniforms),
         }
-        return told | self.sums()
+        return figures | self.sums()
 
     def sums(self) -> dict[str, float]:
         """Checksums of the scores."""
@@ -88,7 +90,7 @@ class Replayed:
     def save_scores(self, path: Path) -> None:
         """Write the scores, rows × columns, as a .npy file."""
         if self.scores is None:
-            raise UsageError(f"{self.record.learner} tells no scores")
+            raise UsageError(f"{self.record.learner} gives no scores")
         try:
             with path.open("wb") as file:
                 np.save(file, self.scores, allow_pickle=False)
@@ -104,6 +106,7 @@ class NotedDraws(Draws):
         self._seen: FloatArray = np.empty(0)
         self.drawn_normals: list[FloatArray] = []
         self.drawn_uniforms: list[FloatArray] = []
+        self.drawn_named: dict[tuple[str, Kind], list[NDArray[Any]]] = {}
 
     def normals(self, rows: int, columns: int) -> FloatArray:
         drawn = self._source.normals(rows, columns)
@@ -119,16 +122,19 @@ class NotedDraws(Draws):
         self._seen = self._seen[count:]
         self._source.use_up(count)
 
+    def named(self, name: str, kind: Kind, *size: int) -> NDArray[Any]:
+        drawn = self._source.named(name, kind, *size)
+        self.drawn_named.setdefault((name, kind), []).append(drawn.copy())
+        return drawn
+
 
 def replay(record: Record) -> Replayed:
     """Run a record, once: its draws are used up."""
     use_one_thread()
     dataset, draws = record.dataset, NotedDraws(record.draws)
     problem = Problem(dataset.task, dataset.n_features, dataset.classes, len(record.order))
-    with _told(record):
-        learner = find(record.learner).load()(**dict(record.settings))
-        if hasattr(learner, "begin"):
-            learner.begin(problem, draws)
+    with _located(record):
+        learner = begun(find(record.learner).load(), dict(record.settings), problem, draws)
     errors, scores, supports = _walk(record, problem, learner)
     return Replayed(
         record=record,
@@ -139,6 +145,7 @@ def replay(record: Record) -> Replayed:
         updates=figure_of(learner, "updates"),
         normals=tuple(draws.drawn_normals),
         uniforms=np.concatenate([np.empty(0), *draws.drawn_uniforms]),
+        named=draws.drawn_named,
     )
 
 
@@ -167,7 +174,7 @@ def _walk(
     try:
         walker.go(stage)
     except Ended as ended:
-        with _told(record, *ended.span):
+        with _located(record, *ended.span):
             raise ended.__cause__ or Diverged(0, ended.reason) from None
     supports = tuple(support for _, _, support, _ in walker.ledgers[0].points)
     return errors, scored.scores if scored else None, supports
@@ -190,8 +197,8 @@ class _Scored:
 
 
 @contextmanager
-def _told(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
-    """Put the record's name and the rows under way before whatever goes wrong with the run."""
+def _located(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
+    """Begin the message of an error with the record and the rows that are being learned."""
     place = f"{record.path}: in rows {begin} to {stop - 1}" if stop else str(record.path)
     try:
         yield
@@ -205,6 +212,6 @@ def _told(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
         raise DataError(f"{place}: {error}") from error
     except BadAnswer as error:
         raise OkbenchError(f"{place}: {record.learner} returned {error}") from error
-    except BaseException as error:  # a stranger's learner may raise anything, sys.exit among it
+    except BaseException as error:  # a user's learner may raise anything, sys.exit among it
         kind = type(error).__name__
         raise OkbenchError(f"{place}: {record.learner}: {kind}: {error}") from error

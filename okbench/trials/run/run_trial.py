@@ -13,13 +13,12 @@ from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.contract import Problem
-from okbench.learners.registry import find, settings_of
+from okbench.learners.contract import Problem, begun
+from okbench.learners.registry import find
 from okbench.protocols.contract import Rows
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
-from okbench.trials.plan.resolve_settings import SEED_NAMES
-from okbench.trials.plan.seeds import draws, seed_number
+from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.workers import ENDS_THE_RUN, one_process
 from okbench.trials.trial_types import Outcome, Trial
@@ -64,19 +63,14 @@ def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
 
 
 def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
-    """The learner with its settings and its random numbers, begun if it has `begin`."""
-    settings = dict(trial.settings)
-    seeded = [name for name in SEED_NAMES if name in settings_of(cls) and name not in settings]
-    learner = cls(**settings, **dict.fromkeys(seeded, seed_number(trial)))
+    """The learner with its settings and draws; it knows the problem if it has `begin`."""
     kind = PROTOCOLS[trial.protocol]
-    if kind.role_of(learner) is None:
+    if kind.role_of(cls) is None:
         raise UsageError(f"{trial.learner} {kind.lack}")
-    if hasattr(learner, "begin"):
-        rows = kind.shuffled(Rows(dataset.n_rows, dataset.n_train))
-        problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
-        with one_process():
-            learner.begin(problem, draws(trial))
-    return learner
+    rows = kind.shuffled(Rows(dataset.n_rows, dataset.n_train))
+    problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
+    with one_process():
+        return begun(cls, with_seed(cls, trial), problem, draws(trial))
 
 
 def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:

@@ -14,7 +14,7 @@ from itertools import product
 
 from okbench.base.errors import ConfigError, did_you_mean
 from okbench.learners.registry import catalogue, find, settings_of
-from okbench.papers.settings import resolve_with
+from okbench.papers.cell_settings import resolve_with
 from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
@@ -22,8 +22,8 @@ from okbench.papers.table_types import (
     Search,
     Setting,
     Table,
-    Value,
 )
+from okbench.papers.values import Value
 from okbench.trials.plan.planning import Cell, named_in
 
 Block = tuple[Range, ...]

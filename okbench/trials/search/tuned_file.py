@@ -13,6 +13,7 @@ from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, StoreError
 from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Search, Table
+from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
 
@@ -46,14 +47,16 @@ def _record(
         if not choice.values:
             continue
         cells.setdefault(choice.dataset, {})[choice.learner] = {
-            name: {"value": value, "tuned": _reason(choice, name)}
+            name: {"value": _yaml(value), "tuned": _reason(choice, name)}
             for name, value in choice.values.items()
         }
         tried.setdefault(choice.dataset, {})[choice.learner] = _tried(choice, table, search)
     return {
         "table": table.name,
         "search": {
-            "ranges": {range_.name: list(range_.values) for range_ in search.ranges},
+            "ranges": {
+                range_.name: [_yaml(value) for value in range_.values] for range_ in search.ranges
+            },
             "subset": search.subset,
             **({"subsets": dict(search.subsets)} if search.subsets else {}),
             "at_least": search.at_least,
@@ -104,8 +107,14 @@ def _key(tried: Try, alone: bool) -> float | str:
     """The value of the only setting searched, or each value with its setting."""
     if alone:
         (value,) = tried.values.values()
-        return value
+        if isinstance(value, float | int):
+            return value
     return spoken(tried.values)
+
+
+def _yaml(value: Value) -> Any:
+    """A list as YAML has it; `safe_dump` knows no tuples."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _criterion(table: Table) -> str:

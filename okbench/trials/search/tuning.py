@@ -5,7 +5,7 @@ uses. The rows are a random part of those evaluated later, as in the papers, whi
 evaluate on the same stream. A candidate counts when all its trials are done; of those the one with
 the least mean cost a row is chosen (mistakes, or squared loss). Among equals it is the one with the
 largest value, of the setting that stands first in the search, then of the next: on few rows small
-steps act alike, because none of them reaches the margin.
+steps act alike, because none of them reaches the margin. Of lists the first that was tried counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from functools import partial
 from statistics import fmean
 
 from okbench.base.errors import UsageError
-from okbench.papers.table_types import Search, Setting, Table
+from okbench.papers.table_types import Search, Table
+from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Cell, Load, chosen_cells, row_key, trials_by_cell
@@ -45,14 +46,19 @@ TIES = "the largest of equals"
 class Try:
     """What a candidate came to: its mean cost a row over its trials, None unless all are done."""
 
-    values: Mapping[str, float]  # worked out for the dataset
+    values: Candidate  # evaluated for the dataset
     cost: float | None
     endings: Mapping[str, int]
 
 
-def spoken(values: Mapping[str, float]) -> str:
-    """Values with the settings they are of: `width 0.707107, step 0.2`."""
-    return ", ".join(f"{name} {value:g}" for name, value in values.items())
+def spoken(values: Candidate) -> str:
+    """Values with the settings they are of: `width 0.707107, widths [0.5, 1]`."""
+    return ", ".join(f"{name} {short(value)}" for name, value in values.items())
+
+
+def short(value: Value) -> str:
+    """A value in six digits; a list as it is."""
+    return spelled(value) if isinstance(value, tuple | str) else f"{value:g}"
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,9 @@ class Round:
     def at_edge(self, name: str) -> bool:
         """Whether the value chosen is the first or last tried, so a better may lie beyond."""
         values = [each.values[name] for each in self.tries]
-        ends = (min(values), max(values))
-        return self.chosen is not None and self.chosen.values[name] in ends
+        if self.chosen is None or any(isinstance(value, tuple) for value in values):
+            return False  # lists have no order, and so no edge
+        return self.chosen.values[name] in (min(values), max(values))
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Choice:
     trial: Trial  # the first of those behind it
 
     @property
-    def values(self) -> Mapping[str, float]:
+    def values(self) -> Candidate:
         """The value chosen for each setting; a setting is missing when no value of it was done."""
         done = [(name, each.chosen) for each in self.rounds for name in each.names]
         return {name: chosen.values[name] for name, chosen in done if chosen}
@@ -202,7 +209,7 @@ class _Quest:
             label = label_of(self.column, candidate)
             trials = planned[row_key(grid, self.row), label]
             settings = grid.settings[self.row.name, label]
-            tries.append(_tried(_worked_out(settings, candidate), trials, known))
+            tries.append(_tried({name: settings[name].value for name in candidate}, trials, known))
             if self._trial is None:
                 self._trial = trials[0]
             self._rows = max([self._rows, *(known[t.id].rows for t in trials if t.id in known)])
@@ -219,28 +226,22 @@ class _Quest:
         )
 
 
-def _worked_out(settings: Mapping[str, Setting], candidate: Candidate) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name in candidate:
-        value = settings[name].value
-        assert isinstance(value, int | float)  # a range holds numbers, and arithmetic gives one
-        found[name] = value
-    return found
-
-
 def _best(tries: Sequence[Try], names: Sequence[str]) -> int | None:
     """The place of the try of least cost; of equals, the one with the largest values."""
     counted = [
-        (each.cost, [-each.values[name] for name in names], place)
+        (each.cost, [_late_if_small(each.values[name]) for name in names], place)
         for place, each in enumerate(tries)
         if each.cost is not None
     ]
     return min(counted)[2] if counted else None
 
 
-def _tried(
-    values: Mapping[str, float], trials: Sequence[Trial], known: Mapping[str, Outcome]
-) -> Try:
+def _late_if_small(value: Value) -> float:
+    """Sorts the largest number first, and leaves lists, which have no order, as they were tried."""
+    return -value if isinstance(value, int | float) else 0.0
+
+
+def _tried(values: Candidate, trials: Sequence[Trial], known: Mapping[str, Outcome]) -> Try:
     found = [known[trial.id] for trial in trials if trial.id in known]
     costs = [
         outcome.total / outcome.rows

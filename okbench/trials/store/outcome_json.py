@@ -2,7 +2,7 @@
 
 JSON has no word for numbers that are not finite: they are written as the texts "Infinity",
 "-Infinity" and "NaN". Settings keep the difference between 8 and 8.0, and one that is such a text
-itself has a backslash before it.
+itself has a backslash before it. A setting that is a list is a list of such values.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, get_args
 
+from okbench.papers.values import Value
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 _NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -32,8 +33,27 @@ def to_bytes(record: Mapping[str, Any]) -> bytes:
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain values, its trial's id first."""
     record = {"id": outcome.trial.id, **asdict(outcome)}
-    record["trial"]["settings"] = {name: _marked(value) for name, value in outcome.trial.settings}
+    record["trial"]["settings"] = {
+        name: setting_json(value) for name, value in outcome.trial.settings
+    }
     return record
+
+
+def setting_json(value: Value | None) -> Any:
+    """A setting as JSON has it, before `to_bytes` writes the numbers that are not finite."""
+    if isinstance(value, tuple):
+        return [setting_json(element) for element in value]
+    is_word = isinstance(value, str) and value.lstrip("\\") in _NOT_FINITE
+    return f"\\{value}" if is_word else value
+
+
+def setting_of(written: Any) -> Any:
+    """The setting behind its JSON."""
+    if isinstance(written, list):
+        return tuple([setting_of(element) for element in written])
+    if isinstance(written, str) and written.startswith("\\"):
+        return written[1:] if written.lstrip("\\") in _NOT_FINITE else written
+    return _number(written)
 
 
 def without_curve(line: bytes) -> bytes:
@@ -48,7 +68,9 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     _refuse_unknown(record, _OUTCOME_KEYS)
     _refuse_unknown(record["trial"], _TRIAL_KEYS)
     settings = record["trial"]["settings"].items()
-    trial = Trial(**{**record["trial"], "settings": tuple([(k, _setting(v)) for k, v in settings])})
+    trial = Trial(
+        **{**record["trial"], "settings": tuple([(k, setting_of(v)) for k, v in settings])}
+    )
     given = dict(record)
     if trial.id != given.pop("id"):
         raise ValueError(f"the id {record['id']} is not that of its trial")
@@ -79,17 +101,6 @@ def _point(point: list[Any]) -> tuple[Any, ...]:
 
 def _number(value: Any) -> Any:
     return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
-
-
-def _marked(setting: Any) -> Any:
-    is_word = isinstance(setting, str) and setting.lstrip("\\") in _NOT_FINITE
-    return f"\\{setting}" if is_word else setting
-
-
-def _setting(written: Any) -> Any:
-    if isinstance(written, str) and written.startswith("\\"):
-        return written[1:] if written.lstrip("\\") in _NOT_FINITE else written
-    return _number(written)
 
 
 def _finite(value: Any) -> Any:

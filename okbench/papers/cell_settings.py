@@ -1,4 +1,5 @@
-"""The settings of a cell: who says what, whose word counts, and what follows from it."""
+"""The settings of a cell: what each part of a table's file gives, which of these counts, and what
+the arithmetic among them comes to."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from okbench.base.config_nodes import Node
 from okbench.base.errors import ConfigError, did_you_mean
 from okbench.papers.expressions import evaluate, is_expression, names_in
 from okbench.papers.table_types import Setting, Source
+from okbench.papers.values import Value, read_value, spelled
 
 Layer = Mapping[str, Setting]
 SOURCES = get_args(Source)
@@ -22,7 +24,7 @@ def read_layer(items: Iterable[tuple[str, Node]], shared: bool = False) -> dict[
 
 def resolve(layers: Iterable[Layer], rows: int | None) -> dict[str, Setting]:
     """The settings of one cell: a later layer overrules an earlier one, then expressions are
-    worked out with the cell's own values. `rows` in an expression is the dataset's size.
+    evaluated with the cell's own values. `rows` in an expression is the dataset's size.
     """
     settings = {name: setting for layer in layers for name, setting in layer.items()}
     cell = _Cell(settings, rows)
@@ -55,10 +57,10 @@ def resolve_with(settings: Layer, others: Layer, rows: int | None) -> dict[str, 
 
 def read_source(fields: Mapping[str, Node]) -> tuple[Source, str]:
     """Where something comes from and why: `inferred: the reason` among its fields, or printed."""
-    told = [name for name in SOURCES if name in fields]
-    if len(told) > 1:
-        raise fields[told[1]].error(f"a setting has one source, not {' and '.join(told)}")
-    return (cast(Source, told[0]), fields[told[0]].text()) if told else ("printed", "")
+    given = [name for name in SOURCES if name in fields]
+    if len(given) > 1:
+        raise fields[given[1]].error(f"a setting has one source, not {' and '.join(given)}")
+    return (cast(Source, given[0]), fields[given[0]].text()) if given else ("printed", "")
 
 
 def _read(node: Node) -> Setting:
@@ -68,10 +70,7 @@ def _read(node: Node) -> Setting:
         fields = node.fields({"value", *SOURCES}, required=["value"])
         value = fields["value"]
         source, reason = read_source(fields)
-    written = value.scalar()
-    if written is None:
-        raise value.error("a value is missing; leave the line out to have the learner's default")
-    return Setting(written, source, reason, node.where)
+    return Setting(read_value(value), source, reason, node.where)
 
 
 def _expression(setting: Setting) -> str:
@@ -81,14 +80,14 @@ def _expression(setting: Setting) -> str:
 
 
 class _Cell:
-    """Works out the expressions of one cell."""
+    """Evaluates the expressions of one cell."""
 
     def __init__(self, settings: Layer, rows: int | None) -> None:
         self._settings = settings
         self._rows = rows
-        self._asked: list[str] = []  # settings being worked out: asking again is a circle
+        self._asked: list[str] = []  # settings being evaluated: asking again is a circle
 
-    def value(self, name: str) -> bool | int | float | str:
+    def value(self, name: str) -> Value:
         setting = self._settings[name]
         expression = _expression(setting)
         if not expression:
@@ -104,8 +103,8 @@ class _Cell:
         except ValueError as error:
             raise ConfigError(f"{setting.where}: {error}") from error
         except RecursionError as error:
-            said = "too many settings are reckoned one from the other"
-            raise ConfigError(f"{setting.where}: {said}") from error
+            message = "too many settings are computed one from the other"
+            raise ConfigError(f"{setting.where}: {message}") from error
         finally:
             self._asked.pop()
 
@@ -115,12 +114,12 @@ class _Cell:
                 raise ConfigError(f"{asking.where}: the dataset does not give its 'rows'; add them")
         elif name not in self._settings:
             hint = did_you_mean(name, [*self._settings, "rows"])
-            raise ConfigError(f"{asking.where}: no setting '{name}' to reckon with.{hint}")
+            raise ConfigError(f"{asking.where}: no setting '{name}' to compute with.{hint}")
 
     def _number(self, name: str, asking: Setting) -> float:
         if name not in self._settings and self._rows is not None:
             return float(self._rows)
         value = self.value(name)
-        if isinstance(value, bool | str):
-            raise ConfigError(f"{asking.where}: '{name}' is {value!r}, not a number")
+        if isinstance(value, bool | str | tuple):
+            raise ConfigError(f"{asking.where}: '{name}' is {spelled(value)}, not a number")
         return float(value)
