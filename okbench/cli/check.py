@@ -117,8 +117,8 @@ def _check_speed(
 ) -> Check:
     from tqdm import tqdm
 
+    from okbench.cli.speed_job import ROUNDS, compare_speed
     from okbench.papers.table_catalogue import find
-    from okbench.reports.guard.speed_job import ROUNDS, compare_speed
     from okbench.trials.plan.options import Options
 
     options = Options(datasets=datasets, learners=learners)
@@ -151,16 +151,12 @@ def bless(
     results: Path,
 ) -> None:
     """Make what was measured of TABLE the baseline that `okbench check` guards."""
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.guard.bless import bless as write_baseline
     from okbench.trials.plan.options import Options
-    from okbench.trials.store.files import Store
 
-    found = find(table)
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
-    baseline = Store.of(into, found.name)
-    before = len(baseline.read(curves=False).measured)
-    path = write_baseline(found, results, into, reason, options)
-    told = f"{len(baseline.read(curves=False).measured)} trials"
-    told += f", {before} before" if before else ""
-    click.echo(f"{path}: {told}  (okbench check {path})")
+    made = write_baseline(find(table), results, into, reason, options, versions())
+    before = f", {made.before} before" if made.before else ""
+    click.echo(f"{made.path}: {made.trials} trials{before}  (okbench check {made.path})")

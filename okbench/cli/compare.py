@@ -59,10 +59,11 @@ def _compare_learners(
     results: Path,
     form: str,
 ) -> None:
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.compare.ranking import duels, ranking
     from okbench.reports.compare.ranking_text import draw_ranking, rivals_json, rivals_text
-    from okbench.reports.load import stored
+    from okbench.reports.load import load_table
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
 
@@ -73,7 +74,8 @@ def _compare_learners(
             told = f"{name}: one set of outcomes; name another to hold it against, or a table"
             raise UsageError(told) from error
         raise
-    report = stored(table, results, Options(trials=trials, seed=seed), None)
+    options = Options(trials=trials, seed=seed)
+    report = load_table(table, results, options, None, versions()).report
     found, ranks = duels(report, against), ranking(report)
     text = rivals_json(found, ranks) if form == "json" else rivals_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)

@@ -40,10 +40,12 @@ def plot(
     settings: Path | None,
 ) -> None:
     """Draw FIGURE from what was measured: SVG, PNG, and the plotted data as CSV. Runs nothing."""
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.figures.draw import images
-    from okbench.reports.figures.figure_data import stored_picture
+    from okbench.reports.figures.figure_data import picture_of
     from okbench.reports.figures.text import csv_of
+    from okbench.reports.load import load_table
     from okbench.reports.results_paths import write_whole
     from okbench.trials.plan.options import Options
 
@@ -51,7 +53,7 @@ def plot(
     if found.figure is None:
         raise UsageError(f"{found.name} is a table, not a figure  (okbench report {found.name})")
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
-    picture = stored_picture(found, results, options)
+    picture = picture_of(load_table(found, results, options, None, versions()))
     if not picture.panels:
         raise UsageError(
             f"nothing of {found.name} is measured in {results}  (okbench run {found.name})"

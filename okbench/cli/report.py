@@ -67,6 +67,7 @@ def report(
     form: str,
 ) -> None:
     """Print TABLE from what was measured, beside what the paper prints. Runs nothing."""
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
     from okbench.trials.store.files import Store
@@ -79,11 +80,13 @@ def report(
         raise UsageError(f"nothing is measured yet: no {path}  (okbench run {table})")
     options = Options(datasets=datasets, learners=learners, trials=trials, seed=seed)
     if explain:
+        from okbench.reports.load import load_table
         from okbench.reports.tables.explain import explain as explained
         from okbench.reports.tables.render import written
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
-        text = explained(found, *explain, results, options, named)
+        loaded = load_table(found, results, options, None, versions())
+        text = explained(loaded, *explain, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)
         return
     if curve:
@@ -92,14 +95,16 @@ def report(
         from okbench.reports.figures.curve_text import stored_curves
 
         width = shutil.get_terminal_size().columns
-        click.echo(stored_curves(found, results, options, width, sys.stdout.encoding), nl=False)
+        text = stored_curves(found, results, options, width, sys.stdout.encoding, versions())
+        click.echo(text, nl=False)
         return
     print_table(found, options, results, form)
 
 
 def print_table(table: Table, options: Options, results: Path, form: str) -> None:
     """The table or figure as stored, on stdout."""
+    from okbench.learners.registry import versions
     from okbench.reports.pages import stored_text
 
-    text = stored_text(table, results, options, form, sys.stdout.encoding)
+    text = stored_text(table, results, options, form, sys.stdout.encoding, versions())
     click.echo(text, nl=False)

@@ -77,6 +77,7 @@ def run(
     Each outcome is stored as its trial ends, so a run that is cut short goes on where it stopped.
     With --data every learner runs on rows of your own.
     """
+    from okbench.learners.registry import versions
     from okbench.trials.plan.available import registered
     from okbench.trials.run.estimate import dry_run as tell_plan
     from okbench.trials.run.run_table import run
@@ -87,7 +88,7 @@ def run(
         page, load, missing = _source(table, settings, **reading)
     # a table of orders is a matter of seconds, and of the learners there are
     orders = page.kind == "complexity"
-    found = registered(page)[0] if orders else page
+    found = registered(page, versions())[0] if orders else page
     asked["timing"] = asked["timing"] or orders
     options = _options(**asked)
     store = Store.of(results, found.trials_of)
@@ -155,7 +156,7 @@ def _fetch(table: Table, options: Options) -> None:
     """Fetch what the run needs and is not here; what fails is told by the run itself."""
     from okbench import datasets
     from okbench.datasets.fetch.fetching import fetch
-    from okbench.trials.plan.planning import chosen_cells
+    from okbench.trials.plan.cells import chosen_cells
 
     rows = dict.fromkeys(row for row, _ in chosen_cells(table, options))
     absent = [row.name for row in rows if datasets.missing(row.name, row.variant)]

@@ -28,8 +28,9 @@ EPILOG = """\b
 )
 def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
     """Write what was measured as pages that need no network. Runs nothing."""
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 
-    written = build(results, to, [find(name) for name in tables])
+    written = build(results, to, [find(name) for name in tables], versions())
     click.echo(f"{written.index}: {', '.join(written.tables)} ({written.bytes / 1e6:.1f} MB)")

@@ -16,7 +16,7 @@ from okbench.base.errors import OkbenchError, UsageError
 from okbench.reports.guard.check import Check
 from okbench.reports.guard.check_text import PAGES, summary
 from okbench.reports.guard.speed import Allowed
-from okbench.reports.guard.speed_job import _end, _Side, compare_speed
+from okbench.cli.speed_job import _end, _Side, compare_speed
 from okbench.trials.plan.options import Options
 from okbench.trials.store.outcome_json import outcome_record
 

@@ -7,7 +7,7 @@ import math
 from okbench.papers.table_types import Bound
 
 NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
-TOLD: dict[Bound, str] = {"lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"}
+WORDS: dict[Bound, str] = {"lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"}
 _ALL = 100.0  # no probability is higher
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_types import Metric, Table
-from okbench.reports.figures.convergence import convergence
-from okbench.reports.figures.figure_data import Panel, Picture, stored_picture
+from okbench.reports.figures.figure_data import Panel, Picture, convergence, picture_of
 from okbench.reports.figures.text import words_of
+from okbench.reports.load import load_table
 from okbench.reports.site.axes import Axis, axis, counted, plain, timed
 from okbench.reports.site.charts import Line, drawable
 from okbench.reports.tables.render import written
 from okbench.trials.plan.options import Options
+from okbench.trials.store.match_outcomes import Versions
 
 HEIGHT = 16  # lines of a drawing
 _LETTERS = string.ascii_letters + string.digits
@@ -24,13 +25,18 @@ _NOT_DRAWN = ("; shaded: standard deviation (n − 1)", ", thin and dashed")
 
 
 def stored_curves(
-    table: Table, results: Path, options: Options, width: int = 80, encoding: str | None = None
+    table: Table,
+    results: Path,
+    options: Options,
+    width: int = 80,
+    encoding: str | None = None,
+    versions: Versions | None = None,
 ) -> str:
     """A table's convergence, or the panels of a figure, from what a results folder holds."""
     if table.kind == "complexity":
         raise UsageError(f"{table.name} has no curves  (okbench report {table.name})")
     figure = table if table.figure else convergence(table)
-    shown = stored_picture(figure, results, options)
+    shown = picture_of(load_table(figure, results, options, None, versions))
     if not shown.panels:
         raise UsageError(f"no curves of {table.name} in {results}  (okbench run {table.name})")
     return written(curves_text(shown, table.protocol.metric, width), encoding)

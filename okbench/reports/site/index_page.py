@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from okbench import __version__
+from okbench.base.version import __version__
 from okbench.reports.site.frame import link, page, section, several
 from okbench.reports.site.grids import Field, Heading, Row, column, grid
 from okbench.reports.site.machines import machines

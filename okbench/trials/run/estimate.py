@@ -11,19 +11,15 @@ import numpy as np
 
 from okbench.datasets.dataset_types import Dataset
 from okbench.papers.table_types import Table
-from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import (
+from okbench.trials.plan.cells import (
     Cell,
-    Load,
     chosen_cells,
-    in_rounds,
-    named_in,
-    remaining,
     repetitions_of,
     row_key,
     time_limit_of,
-    trials_by_cell,
 )
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import Load, in_rounds, named_in, remaining, trials_by_cell
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 

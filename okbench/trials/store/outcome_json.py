@@ -32,8 +32,20 @@ def to_bytes(record: Mapping[str, Any]) -> bytes:
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain values, its trial's id first."""
     record = {"id": outcome.trial.id, **asdict(outcome)}
-    record["trial"]["settings"] = {name: _marked(value) for name, value in outcome.trial.settings}
+    record["trial"] = trial_record(outcome.trial)
     return record
+
+
+def trial_record(trial: Trial) -> dict[str, Any]:
+    """The trial as plain values."""
+    return {**asdict(trial), "settings": {name: _marked(value) for name, value in trial.settings}}
+
+
+def trial_of(record: Mapping[str, Any]) -> Trial:
+    """The trial behind a record; ValueError says what is wrong with it."""
+    _refuse_unknown(record, _TRIAL_KEYS)
+    settings = record["settings"].items()
+    return Trial(**{**record, "settings": tuple([(k, _setting(v)) for k, v in settings])})
 
 
 def without_curve(line: bytes) -> bytes:
@@ -46,9 +58,7 @@ def without_curve(line: bytes) -> bytes:
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
     """The outcome behind a record; ValueError says what is wrong with it."""
     _refuse_unknown(record, _OUTCOME_KEYS)
-    _refuse_unknown(record["trial"], _TRIAL_KEYS)
-    settings = record["trial"]["settings"].items()
-    trial = Trial(**{**record["trial"], "settings": tuple([(k, _setting(v)) for k, v in settings])})
+    trial = trial_of(record["trial"])
     given = dict(record)
     if trial.id != given.pop("id"):
         raise ValueError(f"the id {record['id']} is not that of its trial")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from okbench.trials.store.plans import CellPlan
 from okbench.trials.trial_types import Outcome
 
 
@@ -13,11 +14,14 @@ from okbench.trials.trial_types import Outcome
 class Contents:
     """A results file as read: `end` is where its whole lines end; what follows was cut short.
 
-    `measured` has every outcome in the order written. `blessed` is what the header of a baseline
-    says: its table, the reason, the date and the versions.
+    `measured` has every outcome in the order written, `plans` every plan of a cell; files of schema
+    1 have none. `blessed` is what the header of a baseline says: its table, the reason, the date
+    and the versions.
     """
 
+    schema: int = 0
     measured: list[Outcome] = field(default_factory=list)
+    plans: list[CellPlan] = field(default_factory=list)
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     blessed: Mapping[str, Any] = field(default_factory=dict)
     end: int = 0
@@ -42,6 +46,14 @@ class Contents:
             if key not in found or _weight(outcome) >= _weight(found[key]):
                 found[key] = outcome
         return iter(found.values())
+
+    def latest_plans(self) -> list[CellPlan]:
+        """The last plan of each cell, in the order these were written."""
+        latest: dict[tuple[str, ...], CellPlan] = {}
+        for plan in self.plans:
+            latest.pop(plan.cell, None)
+            latest[plan.cell] = plan
+        return list(latest.values())
 
     def disputed(self) -> dict[str, tuple[Outcome, Outcome]]:
         """Trials that were done more than once with different scores, which their ids rule out."""

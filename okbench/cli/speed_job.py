@@ -24,28 +24,15 @@ from okbench.base.errors import OkbenchError, UsageError
 from okbench.papers.table_types import Table
 from okbench.reports.guard.check import Check
 from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
+from okbench.trials.plan.cells import chosen_cells
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import chosen_cells
 from okbench.trials.store.files import Store
 
 ROUNDS = 21
 TRIALS = 5  # a round
 PATIENCE = 3  # times the rounds, for a cell that chance may explain
-_WORKER = """
-import json, os, sys
-talk = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-import okbench
-from okbench.cli import okbench as door
-print(json.dumps(okbench.__file__), file=talk, flush=True)
-for line in sys.stdin:
-    try:
-        door.main(args=json.loads(line), prog_name="okbench", standalone_mode=False)
-        answer = ""
-    except Exception as error:
-        answer = f"{type(error).__name__}: {error}"
-    print(json.dumps(answer), file=talk, flush=True)
-"""
+# By its path, so that any version's Python runs it: an older okbench lacks the module.
+_WORKER = Path(__file__).with_name("speed_worker.py")
 
 
 def compare_speed(
@@ -169,7 +156,7 @@ def _started(word: str, folder: Path) -> Iterator[_Side]:
     folder.mkdir()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [python, "-P", "-c", _WORKER],  # -P: what lies in the current folder is not imported
+            [python, "-P", str(_WORKER)],  # -P: what lies in the worker's folder is not imported
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
