@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from okbench.learners.registry import versions
 from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
@@ -146,7 +147,7 @@ def test_measurements_are_given_unrounded() -> None:
 
 
 def test_learners_that_do_not_exist_are_told_apart() -> None:
-    page, absent = registered(table(("RBP", "Nobody's")))
+    page, absent = registered(table(("RBP", "Nobody's")), versions())
     assert absent == ("Nobody's",)
     assert {column.line for column in page.learners} == {"RBP"}
 
@@ -175,7 +176,7 @@ def test_the_order_of_a_real_learner_is_measured_through_run_and_store(tmp_path:
     )
     store = Store.of(tmp_path, page.name)
     run(
-        registered(few)[0],
+        registered(few, versions())[0],
         datasets.load,
         datasets.missing,
         store,
@@ -183,5 +184,5 @@ def test_the_order_of_a_real_learner_is_measured_through_run_and_store(tmp_path:
         lambda t: 0,
     )
     assert {one.timed for one in store.outcomes().values()} == {True}
-    text = stored_text(few, tmp_path, Options(), "terminal", "utf-8")
+    text = stored_text(few, tmp_path, Options(), "terminal", "utf-8", versions())
     assert re.search(r"^RBP +Removal +O\(B\) +budget\^-?\d", text, re.MULTILINE)

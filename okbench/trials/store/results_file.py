@@ -19,13 +19,13 @@ class Contents:
     and the versions.
     """
 
-    schema: int = 0
     measured: list[Outcome] = field(default_factory=list)
-    plans: list[CellPlan] = field(default_factory=list)
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     blessed: Mapping[str, Any] = field(default_factory=dict)
     end: int = 0
     torn: bool = False
+    plans: list[CellPlan] = field(default_factory=list)
+    schema: int = 0
 
     def standing(self, timed: bool | None = None) -> dict[str, Outcome]:
         """What came of each trial, by id. The later line of a trial stands, except that only
