@@ -49,7 +49,9 @@ class TableView:
 def exhibits(
     results: Path, tables: Sequence[Table] = (), versions: Versions | None = None
 ) -> list[TableView]:
-    """The exhibits of these tables, or of every results file in the folder; each file is read once."""
+    """The exhibits of these tables, or of every results file in the folder. Each file is read once,
+    and let go before the next is read.
+    """
     files = results_files(results)
     if tables:
         absent = [table.name for table in tables if table.trials_of not in files]
@@ -59,8 +61,13 @@ def exhibits(
     asked: dict[str, tuple[str, Table | None]] = {
         table.name: (table.trials_of, table) for table in tables
     } or {name: (name, find(name) if name in known else None) for name in sorted(files)}
-    read = {name: Store.of(results, name).read() for name in {name for name, _ in asked.values()}}
-    return [_exhibit(results, name, table, read[name], versions) for name, table in asked.values()]
+    found = {}
+    for file in dict.fromkeys(name for name, _ in asked.values()):
+        contents = Store.of(results, file).read()
+        for key, (name, table) in asked.items():
+            if name == file:
+                found[key] = _exhibit(results, name, table, contents, versions)
+    return [found[key] for key in asked]
 
 
 def _exhibit(
@@ -75,10 +82,7 @@ def _exhibit(
         note = "No table of this name is known here: everything in its file is shown as it stands."
         return _as_stored(name, path, contents, note)
     baselines = None if results.resolve() == BASELINES.resolve() else BASELINES
-    try:
-        loaded = load_table(table, results, _EVERYTHING, baselines, versions, contents)
-    except UsageError as error:
-        return _as_stored(name, path, contents, f"Shown as it stands in its file: {error}")
+    loaded = load_table(table, results, _EVERYTHING, baselines, versions, contents)
     return _as_configured(path, loaded)
 
 

@@ -57,6 +57,15 @@ class Store:
         """The machines and versions behind the outcomes, by hash."""
         return self.read().environments
 
+    def blessed(self) -> Mapping[str, Any]:
+        """What the first header says of a baseline; nothing is read beyond it."""
+        contents = Contents()
+        with _explained(self.path, "read"), self.path.open("rb") as file:
+            line = file.readline()
+        if line.endswith(b"\n"):
+            self._take(contents, line, 1)
+        return contents.blessed
+
     @contextmanager
     def writer(self, environment: Mapping[str, Any], hash_: str) -> Iterator[Writer]:
         """Add outcomes measured in this environment; one writer at a time."""
