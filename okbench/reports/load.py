@@ -115,7 +115,7 @@ def load_table(
     here, absent = _measurable(table, outcomes, versions)
     asked = chosen_cells(here, options)
     whole = chosen_cells(here, replace(options, datasets=None, learners=None))
-    every = recall(here, outcomes.values(), options, contents.latest_plans(), versions,
+    every = recall(here, outcomes.values(), options, contents.plans, versions,
                    list(dict.fromkeys([*whole, *asked])))  # fmt: skip
     keys = [(row_key(here, row), column.label) for row, column in asked]
     return LoadedTable(
@@ -146,6 +146,6 @@ def _blessed(
     if baseline.blessed.get("table") != table.trials_of:
         return {}
     outcomes = baseline.standing()
-    plans = baseline.latest_plans()
-    found = cells(table, outcomes, recall(table, outcomes.values(), options, plans, versions))
+    expected = recall(table, outcomes.values(), options, baseline.plans, versions)
+    found = cells(table, outcomes, expected)
     return {(cell.dataset, cell.learner): cell for cell in found}

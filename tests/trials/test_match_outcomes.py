@@ -65,9 +65,7 @@ def trial(settings: Mapping[str, Any], **more: Any) -> Trial:
     return Trial(**{**fields, **more})
 
 
-def planned(
-    settings: Mapping[str, Any], given: str = "", takes: str = "", **more: Any
-) -> CellPlan:
+def planned(settings: Mapping[str, Any], given: str = "", takes: str = "", **more: Any) -> CellPlan:
     names = frozenset(given.split())
     return CellPlan(
         "made/small", "A", trial(settings, **more), names, names | {*settings, *takes.split()}
@@ -226,7 +224,7 @@ def test_what_is_committed_is_matched_as_the_learners_themselves_say(
         )
     }
     measured = {(one.trial.learner, one.trial.learner_version) for one in outcomes.values()}
-    cells = recall(table, outcomes.values(), options, contents.latest_plans(), versions())
+    cells = recall(table, outcomes.values(), options, contents.plans, versions())
     checked = 0
     for row, column in chosen_cells(table, options):
         for fingerprint in rows.get(row.name, ()):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trial_material import load, table, trial
+from trial_material import Linear, load, table, trial
 
 from okbench.base.errors import StoreError
 from okbench.papers.table_types import Table, Value
@@ -63,15 +63,28 @@ def test_the_ids_of_all_trials_follow_from_the_plans(tmp_path: Path) -> None:
     assert derived == {one.id for one in plan(page(), load)} == store.outcomes().keys()
 
 
-def test_a_run_says_nothing_twice_and_what_changed_last(tmp_path: Path) -> None:
+def test_a_run_says_nothing_twice(tmp_path: Path) -> None:
     store = Store(tmp_path / "t.jsonl")
     ran(store, page())
-    assert kinds(ran(store, page())).count("plan") == 2
-    lines = ran(store, page(width=2.5))
-    assert kinds(lines).count("plan") == 3
-    assert [one.label for one in store.read().latest_plans()] == ["A", "B"]
-    assert dict(store.read().latest_plans()[1].trial.settings)["width"] == 2.5
-    assert kinds(ran(store, page())).count("plan") == 4
+    for width, plans in ((1.5, 2), (2.5, 3), (1.5, 3), (math.nan, 4), (math.nan, 4)):
+        assert kinds(ran(store, page(width=width))).count("plan") == plans
+
+
+def test_of_plans_that_the_yaml_cannot_tell_apart_the_last_run_stands_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "t.jsonl")
+    for version, plans in ((3, 2), (4, 3), (4, 3), (3, 4)):
+        monkeypatch.setattr(Linear, "version", version)
+        assert kinds(ran(store, page())).count("plan") == plans
+        (cell,) = [one for one in store.read().plans if one.label == "A"][-1:]
+        assert cell.trial.learner_version == version
+    distinct = store.read().distinct_plans()
+    assert [(one.label, one.trial.learner_version) for one in distinct] == [
+        ("B", 1),
+        ("A", 4),
+        ("A", 3),
+    ]
 
 
 def test_a_file_without_plans_keeps_its_lines_and_gets_a_header_and_plans(tmp_path: Path) -> None:
@@ -91,7 +104,7 @@ def test_seeds_have_plans_of_their_own(tmp_path: Path) -> None:
     store = Store(tmp_path / "t.jsonl")
     ran(store, page())
     ran(store, page(), seed=3)
-    assert [one.trial.seed for one in store.read().latest_plans()] == [0, 0, 3, 3]
+    assert [one.trial.seed for one in store.read().plans] == [0, 0, 3, 3]
 
 
 def test_single_repetitions_are_of_the_same_plan(tmp_path: Path) -> None:
@@ -111,7 +124,7 @@ def test_any_plan_survives_strict_json(settings: dict[str, Any], count: int) -> 
     before = CellPlan("lsokl/table5", "A", what, names, frozenset(settings) | {"seed"})
     after = plan_of(json.loads(to_bytes({"plan": plan_record(before)}))["plan"])
     assert after.trial.id == what.id
-    assert (after.given, after.takes, after.cell) == (before.given, before.takes, before.cell)
+    assert (after.given, after.takes, after.slot) == (before.given, before.takes, before.slot)
 
 
 @pytest.mark.parametrize(

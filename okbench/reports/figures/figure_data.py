@@ -6,19 +6,24 @@ down where they stood; there, a trial counts as if it had ended at that row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
-from okbench.papers.table_types import Figure, Quantity, Table
+from okbench.papers.table_types import Bound, Figure, Quantity, Table
 from okbench.reports import numbers
-from okbench.reports.figures.bounds import NAMES, WORDS, lemma_1, lemma_1_line
 from okbench.reports.load import LoadedTable
 from okbench.reports.tables.cells import Expected, cells
 from okbench.trials.trial_types import Outcome
 
 ROWS = "rows seen"
 Corners = tuple[tuple[float, float], ...]  # of a line: (x, y)
+_BOUND_NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
+_BOUND_WORDS: dict[Bound, str] = {
+    "lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"
+}
+_ALL = 100.0  # no probability is higher
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ def picture(
         tuple(_panels(table, marks, pages, labels)),
         absent,
         tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
-        NAMES[table.figure.bound] if table.figure.bound else "",
+        _BOUND_NAMES[table.figure.bound] if table.figure.bound else "",
     )
 
 
@@ -221,6 +226,30 @@ def _bounds(table: Table, lines: Mapping[str, tuple[Mark, ...]]) -> dict[str, Co
     }
 
 
+def lemma_1(components: float, tolerance: float) -> float:
+    """P(|k̃ − k| ≥ ε) ≤ 2 exp(−D ε² / 2), in percent (Nguyen et al. 2017, Lemma 1)."""
+    return min(_ALL, 2.0 * _ALL * math.exp(-components * tolerance**2 / 2.0))
+
+
+def lemma_1_line(
+    tolerance: float, first: float, last: float, floor: float
+) -> tuple[tuple[float, float], ...]:
+    """The bound from `first` to `last` components, as the corners of a line that is straight
+    between them where percent are logarithmic; it ends where it comes down to the floor.
+    """
+    corner, end = (_reaches(percent, tolerance) for percent in (_ALL, floor))
+    last = max(first, min(last, end))
+    places = [first, *([corner] if first < corner < last else []), last]
+    return tuple((at, lemma_1(at, tolerance)) for at in places)
+
+
+def _reaches(percent: float, tolerance: float) -> float:
+    """The components at which the bound has come down to so many percent."""
+    if percent <= 0.0:
+        return math.inf
+    return 2.0 * math.log(2.0 * _ALL / percent) / tolerance**2
+
+
 def _notes(
     table: Table,
     marks: Sequence[Mark],
@@ -235,7 +264,7 @@ def _notes(
     orders = sorted({mark.expected for mark in marks})
     yield f"Means over {_range(orders)} row orders; shaded: standard deviation (n − 1)."
     if table.figure.bound:
-        yield f"{WORDS[table.figure.bound]}, thin and dashed."
+        yield f"{_BOUND_WORDS[table.figure.bound]}, thin and dashed."
         if any(mark.bound is not None and mark.mean == 0 for mark in marks):
             yield "Where 0 % were measured nothing is drawn: the axis is logarithmic."
     short = sorted({mark.n for mark in marks if mark.n < mark.expected})

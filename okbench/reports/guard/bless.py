@@ -111,7 +111,7 @@ def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterato
         if hash_ in contents.environments:
             yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
-    for plan in contents.latest_plans():
+    for plan in contents.distinct_plans():
         if plan.trial in first:
             yield to_bytes({"plan": plan_record(plan)})
     for outcome in kept:

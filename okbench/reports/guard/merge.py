@@ -86,6 +86,6 @@ def _lines(contents: Contents) -> bytes:
         to_bytes({"environment": record, "hash": hash_})
         for hash_, record in contents.environments.items()
     ]
-    lines += [to_bytes({"plan": plan_record(plan)}) for plan in contents.latest_plans()]
+    lines += [to_bytes({"plan": plan_record(plan)}) for plan in contents.distinct_plans()]
     lines += [to_bytes({"outcome": outcome_record(outcome)}) for outcome in contents.measured]
     return b"".join(lines)

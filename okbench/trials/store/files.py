@@ -145,7 +145,7 @@ class Writer:
         self.contents = contents
         self._file, self._path, self._size = file, path, contents.end
         self._schema = contents.schema
-        self._plans = {plan.cell: plan for plan in contents.plans}
+        self._plans = {plan.slot: _plan_line(plan) for plan in contents.plans}
         self._environment, self._hash = environment, hash_
         self._introduced = hash_ in contents.environments
         self.recovered = ""
@@ -157,14 +157,15 @@ class Writer:
             )
 
     def plan(self, plans: Iterable[CellPlan]) -> None:
-        """Write the plans of cells, except those that already stand last in the file."""
-        new = [plan for plan in plans if self._plans.get(plan.cell) != plan]
+        """Write the plans of cells, except those that are already the last of their slot."""
+        lines = {plan.slot: _plan_line(plan) for plan in plans}
+        new = {slot: line for slot, line in lines.items() if self._plans.get(slot) != line}
         if not new:
             return
         header = b"" if self._schema == SCHEMA else _HEADERS[-1]
-        self._append(header + b"".join(to_bytes({"plan": plan_record(plan)}) for plan in new))
+        self._append(header + b"".join(new.values()))
         self._schema = SCHEMA
-        self._plans |= {plan.cell: plan for plan in new}
+        self._plans |= new
 
     def add(self, outcome: Outcome) -> Outcome:
         """Write an outcome; it is given back with the environment it was measured in."""
@@ -192,6 +193,10 @@ class Writer:
                     self._file.truncate(self._size)
                 raise
         self._size += len(line)
+
+
+def _plan_line(plan: CellPlan) -> bytes:
+    return to_bytes({"plan": plan_record(plan)})
 
 
 @contextmanager

@@ -35,10 +35,13 @@ class CellPlan:
     takes: frozenset[str]
 
     @cached_property
-    def cell(self) -> tuple[str, ...]:
-        """Which cell this is the plan of, for one root seed: a later plan of it stands."""
+    def slot(self) -> tuple[object, ...]:
+        """A cell as the YAML gives it, for one root seed. Plans of one slot differ in what the YAML
+        does not say: the learner's version and defaults, and the rows."""
         trial = self.trial
-        return self.table, self.label, trial.dataset, trial.variant, str(trial.seed)
+        given = tuple((name, repr(value)) for name, value in trial.settings if name in self.given)
+        rest = trial.protocol, trial.metric, trial.order, trial.block, trial.tolerance, trial.seed
+        return self.table, self.label, trial.dataset, trial.variant, given, *rest
 
 
 def plan_record(plan: CellPlan) -> dict[str, Any]:

@@ -47,13 +47,10 @@ class Contents:
                 found[key] = outcome
         return iter(found.values())
 
-    def latest_plans(self) -> list[CellPlan]:
-        """The last plan of each cell, in the order these were written."""
-        latest: dict[tuple[str, ...], CellPlan] = {}
-        for plan in self.plans:
-            latest.pop(plan.cell, None)
-            latest[plan.cell] = plan
-        return list(latest.values())
+    def distinct_plans(self) -> list[CellPlan]:
+        """Every plan once, in the order in which they were written last."""
+        last_first = {(plan.slot, plan.trial.id): plan for plan in reversed(self.plans)}
+        return list(reversed(last_first.values()))
 
     def disputed(self) -> dict[str, tuple[Outcome, Outcome]]:
         """Trials that were done more than once with different scores, which their ids rule out."""
