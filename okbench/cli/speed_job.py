@@ -44,14 +44,15 @@ def compare_speed(
     allowed: Allowed | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Check:
-    """Time every chosen cell of a table in both versions. `watch` is told the cells done, of all.
+    """Time every chosen cell of a table in both versions. `watch` is called with the cells done and all
+    there are.
 
-    A cell that one version cannot run is told and not judged.
+    A cell that one version cannot run is named and not judged.
     """
     if rounds < FEWEST:
         raise UsageError(f"rounds: at least {FEWEST}, or chance can never be ruled out")
     found: list[SpeedCheck] = []
-    told: list[str] = []
+    refused: list[str] = []
     cells = chosen_cells(table, options)
     with (
         tempfile.TemporaryDirectory(prefix="okbench-speed-") as folder,
@@ -66,9 +67,9 @@ def compare_speed(
             try:
                 found.append(_turn_about(base_run, head_run, rounds, allowed or Allowed()))
             except _Refused as error:
-                told.append(str(error))
+                refused.append(str(error))
         watch(len(cells), len(cells))
-    return Check((), tuple(found), "; ".join(told))
+    return Check((), tuple(found), "; ".join(refused))
 
 
 def _turn_about(base: _Run, head: _Run, rounds: int, allowed: Allowed) -> SpeedCheck:
@@ -175,7 +176,7 @@ def _started(word: str, folder: Path) -> Iterator[_Side]:
 
 
 def _introduced(side: _Side, errors: IO[str]) -> str:
-    """Where a version was loaded from; what it said instead, if it could not be."""
+    """Where a version was loaded from; the last line of its errors, if it could not be."""
     try:
         return side.answer()
     except OkbenchError as error:

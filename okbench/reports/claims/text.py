@@ -47,8 +47,8 @@ def claims_text(settled: Sequence[Settled], figures: bool) -> str:
         lines += [f"  → {command}" for command in commands if command]
         lines.append("")
     counts = Counter(one.standing for one in settled)
-    told = ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
-    return "\n".join([*lines, f"{len(settled)} claims: {told}"]) + "\n"
+    totals = ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
+    return "\n".join([*lines, f"{len(settled)} claims: {totals}"]) + "\n"
 
 
 def _tested(tested: Tested, figures: bool) -> list[str]:

@@ -25,7 +25,7 @@ Outcome = str  # "better", "worse" or "cannot decide"
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """A learner against the one all are held against, on one dataset.
+    """A learner against the one that all are compared with, on one dataset.
 
     The differences are learner − reference on shared row orders. `t_test` and `wilcoxon` are
     corrected for all the duels of the dataset (Holm). `found` is how the learner came off.

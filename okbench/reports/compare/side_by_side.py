@@ -32,7 +32,7 @@ class Column:
 @dataclass(frozen=True)
 class Line:
     """A learner on a dataset in every set. `change` is the last set minus the first, paired on the
-    row orders both have; `told` says what else is not the same, or why nothing can be said.
+    row orders both have; `told` says what else is not the same, or why nothing can be concluded.
     """
 
     dataset: str
@@ -64,7 +64,7 @@ def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
     if (before.order, before.seed) != (after.order, after.seed):
         return Line(*key, metric, columns, None, f"{unlike}; not paired: other row orders")
     found = paired(values[-1], values[0])
-    return Line(*key, metric, columns, found, _told(unlike, values, found))
+    return Line(*key, metric, columns, found, _remarks(unlike, values, found))
 
 
 def _values(group: Sequence[Outcome], metric: Metric) -> dict[int, float]:
@@ -86,18 +86,18 @@ def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> Column:
     )
 
 
-def _told(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
-    told = [unlike]
+def _remarks(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | None) -> str:
+    remarks = [unlike]
     shared = values[0].keys() & values[-1].keys()
     if shared and all(values[0][r] == values[-1][r] for r in shared):
-        told.append("equal in every trial" if len(shared) > 1 else "equal")
+        remarks.append("equal in every trial" if len(shared) > 1 else "equal")
     elif found is None:
-        told.append(f"cannot decide: {len(shared)} row orders in common")
+        remarks.append(f"cannot decide: {len(shared)} row orders in common")
     elif not found.decided:
-        told.append("cannot decide")
+        remarks.append("cannot decide")
     if values[0].keys() != values[-1].keys():
-        told.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
-    return "; ".join(part for part in told if part)
+        remarks.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
+    return "; ".join(part for part in remarks if part)
 
 
 def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:

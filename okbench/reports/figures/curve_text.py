@@ -85,14 +85,14 @@ def _drawing(
     for up, row in enumerate(grid):
         joint = "+" if up in ticks else "|"
         yield f"{ticks.get(up, ''):>{_TICKS}} {joint}{''.join(row)}".rstrip()
-    rule, told = ["-"] * columns, [" "] * (columns + 6)
+    rule, labels = ["-"] * columns, [" "] * (columns + 6)
     for value in x.ticks(5):
         rule[round(x(value))] = "+"
         name = counted(value)
         begin = max(0, round(x(value)) - len(name) // 2)
-        told[begin : begin + len(name)] = name
+        labels[begin : begin + len(name)] = name
     yield " " * (_TICKS + 1) + "+" + "".join(rule)
-    yield (" " * (_TICKS + 2) + "".join(told)).rstrip()
+    yield (" " * (_TICKS + 2) + "".join(labels)).rstrip()
 
 
 def _places(line: Line, x: Axis, y: Axis) -> Iterator[tuple[int, int]]:
@@ -110,15 +110,15 @@ def _legend(
     """Letter, label and last value of every line, in as many columns as there is room for."""
     ordered = sorted(lines, key=lambda label: -lines[label][-1].mean)
     longest = max(map(len, ordered))
-    told = [
+    entries = [
         f"{letters[label]}  {label:<{longest}}  {words_of(lines[label][-1], metric)}"
         for label in ordered
     ]
-    wide = max(map(len, told)) + 3
+    wide = max(map(len, entries)) + 3
     across = max(1, (width - 2) // wide)
-    down = -(-len(told) // across)
+    down = -(-len(entries) // across)
     for place in range(down):
-        yield "  " + _joined(told[place::down], wide)
+        yield "  " + _joined(entries[place::down], wide)
 
 
 def _joined(entries: Sequence[str], wide: int) -> str:

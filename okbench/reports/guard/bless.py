@@ -89,9 +89,9 @@ def _complete(
     endings = Counter(outcome.status for outcome in found)
     lasting = sum(endings[status] for status in LASTING)
     if found and lasting < len(wanted):
-        told = ", ".join(f"{count} {status}" for status, count in endings.items())
+        counts = ", ".join(f"{count} {status}" for status, count in endings.items())
         raise DataError(
-            f"{key[1]} × {key[0]}: {told}, of {len(wanted)} trials; nothing is blessed. "
+            f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing is blessed. "
             f"Run the rest (okbench run {table.name}), or bless others with --datasets, "
             "--learners, --trials"
         )

@@ -46,9 +46,9 @@ def index_page(found: Sequence[TableView]) -> str:
 
 def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
     outcomes = sum(exhibit.counted for exhibit in found)
-    told = [several(len(found), "table"), several(outcomes, "trial")]
-    told.append(several(machines, "environment"))
-    return " · ".join([*told, f"latest {latest[:10]}"] if latest else told)
+    facts = [several(len(found), "table"), several(outcomes, "trial")]
+    facts.append(several(machines, "environment"))
+    return " · ".join([*facts, f"latest {latest[:10]}"] if latest else facts)
 
 
 def _verdicts(exhibit: TableView) -> Counter[Verdict]:

@@ -68,20 +68,20 @@ def table_page(exhibit: TableView, raw: str) -> str:
 
 def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
-    told = [
+    facts = [
         f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
         numbers.METRIC_WORDS[protocol.metric],
     ]
     if exhibit.report:
         cells = exhibit.report.cells.values()
         complete = sum(cell.complete for cell in cells)
-        told += [
+        facts += [
             several(len(exhibit.report.datasets), "dataset")
             + " × "
             + several(len(exhibit.report.learners), "learner"),
             f"{complete} of {len(cells) - len(table.left_out)} cells complete",
         ]
-    return " · ".join([*told, several(exhibit.counted, "trial")])
+    return " · ".join([*facts, several(exhibit.counted, "trial")])
 
 
 def _learners(labels: Sequence[str]) -> Markup:
@@ -116,7 +116,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
         for number, dataset in enumerate(report.datasets)
     ]
     if any(charts):
-        told = (
+        caption = (
             "The dashed line joins learners that no other beats in both. Thin bars: one standard "
             "deviation."
         )
@@ -124,7 +124,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
             section(
                 "frontier",
                 "Seconds and " + numbers.METRIC_WORDS[report.metric].removesuffix(" in %"),
-                tag("p", told, class_="quiet"),
+                tag("p", caption, class_="quiet"),
                 tag("div", charts, class_="charts"),
             )
         )
@@ -132,14 +132,14 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
 
 
 def _convergence(exhibit: TableView, shown: Picture, report: Report) -> Section:
-    told = list(shown.notes)
+    sentences = list(shown.notes)
     if exhibit.table.protocol.kind == "train-test":
-        told.append("Drawn while training; the table holds what was scored on the test rows.")
+        sentences.append("Drawn while training; the table holds what was scored on the test rows.")
     return section(
         "convergence",
         "Convergence",
         _charts(shown, report.learners, exhibit),
-        notes(told),
+        notes(sentences),
     )
 
 
@@ -174,11 +174,11 @@ def _sheet(sheet: Sheet) -> Markup:
 
 
 def _downloads(exhibit: TableView, path: str, raw: str) -> Markup:
-    told = several(exhibit.stored, "outcome") + " as written, one JSON line each"
+    stored = several(exhibit.stored, "outcome") + " as written, one JSON line each"
     command = f"okbench report {exhibit.table.name} --explain LEARNER DATASET"
     return tag(
         "p",
         tag("a", f"{exhibit.table.trials_of}.jsonl", href=link(path, raw), download=True),
-        f" ({told}). ",
+        f" ({stored}). ",
         *(("The trials behind a cell: ", tag("code", command), ".") if exhibit.report else ()),
     )

@@ -15,7 +15,7 @@ from okbench.trials.trial_types import Outcome
 
 CellKey = tuple[str, str]  # dataset, learner label
 Expected = Mapping[CellKey, Sequence[str]]  # the ids of the trials that belong in a cell
-_OUTGROWN = 1e150  # from here on no deviation can be reckoned: squares are beyond all numbers
+_OUTGROWN = 1e150  # from here on no deviation can be computed: squares are beyond all numbers
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def describe_trial(prefix: str, places: list[Path]) -> str | None:
 def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
     trial = outcome.trial
     value = value_of(outcome, trial.metric)
-    told = {
+    facts = {
         "trial": trial.id,
         "spelled": trial.spelled,
         "file": path,
@@ -140,7 +140,7 @@ def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
         "machine": machine_line(machine) if machine else "not recorded",
         "extra": json.dumps(outcome.extra) if outcome.extra else None,
     }
-    lines = [f"{name:<14}{value}" for name, value in told.items() if value not in (None, "")]
+    lines = [f"{name:<14}{value}" for name, value in facts.items() if value not in (None, "")]
     if outcome.curve:
         points = [
             ["" if number is None else f"{number:.6g}" for number in p] for p in outcome.curve

@@ -108,8 +108,8 @@ def _lay_out(
     for name in report.datasets:
         rows: list[Row] = []
         for learner in report.learners:
-            said = (entry(report.cells[name, learner]) for _, entry in beside)
-            rows.append((Entry("" if rows else name), Entry(learner), *said))
+            entries = (entry(report.cells[name, learner]) for _, entry in beside)
+            rows.append((Entry("" if rows else name), Entry(learner), *entries))
         groups.append(tuple(rows))
     header = ("dataset", "learner", *(name for name, _ in beside))
     return Sheet(title, header, tuple(groups), notes, words=2)

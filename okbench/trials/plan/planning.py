@@ -117,7 +117,7 @@ def _trials(
 
 @contextmanager
 def named_in(where: str) -> Iterator[None]:
-    """Tell where a name stands that means nothing: `where` is file:line, empty if in none."""
+    """Say where a name stands that means nothing: `where` is file:line, empty if in none."""
     try:
         yield
     except ConfigError:
@@ -144,19 +144,19 @@ def _version(entry: Entry, cls: type) -> int:
 
 
 def _refuse_untaken(table: Table) -> None:
-    """Refuse a setting said of a table or a dataset that no learner of the table takes, and that
-    no other setting is reckoned from: it is misspelled."""
+    """Refuse a setting of a table or a dataset that no learner of the table takes, and that no
+    other setting is computed from: it is misspelled."""
     if {label for _, label in table.settings} - {column.label for column in table.learners}:
         return  # a learner was taken out, and it may be the one that takes the setting
     try:
         taken = {
             name for column in table.learners for name in settings_of(find(column.learner).load())
         }
-    except UsageError:  # nor can be told of a learner that is not here
+    except UsageError:  # of a learner that is not here nothing is known
         return
-    said = [item for settings in table.settings.values() for item in settings.items()]
-    referred = {name for name, setting in said if setting.referred}
-    for name, setting in said:
+    items = [item for settings in table.settings.values() for item in settings.items()]
+    referred = {name for name, setting in items if setting.referred}
+    for name, setting in items:
         if setting.shared and name not in taken | referred:
             raise ConfigError(
                 f"{setting.where or table.where or table.name}: no learner of {table.name} has a "
@@ -190,7 +190,7 @@ def _refuse_mismatch(
 
 
 def _refuse_no_gaps(cls: type, column: LearnerColumn) -> None:
-    """Refuse a learner whose kernel cannot be held against an exact one."""
+    """Refuse a learner whose kernel cannot be compared with an exact one."""
     if not callable(getattr(cls, "kernel_gaps", None)):
         raise ConfigError(
             f"{column.where or column.label}: {column.learner} has no approximate kernel to "

@@ -1,4 +1,4 @@
-"""What a run would do, told before it does it."""
+"""What a run would do, computed before it does it."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[s
     absent = {}
     for row in dict.fromkeys(row for row, _ in cells):
         with named_in(row.where):
-            said = missing(row.name, row.variant)
-        if said is not None:
-            absent[row_key(table, row)] = said
+            command = missing(row.name, row.variant)
+        if command is not None:
+            absent[row_key(table, row)] = command
     return absent
 
 
