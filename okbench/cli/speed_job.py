@@ -44,8 +44,8 @@ def compare_speed(
     allowed: Allowed | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Check:
-    """Time every chosen cell of a table in both versions. `watch` is called with the cells done and all
-    there are.
+    """Time every chosen cell of a table in both versions. `watch` is called with the number
+    of cells done and of all.
 
     A cell that one version cannot run is named and not judged.
     """
