@@ -111,6 +111,9 @@ def _candidates(outcomes: Iterable[Outcome], plans: Sequence[CellPlan]) -> Itera
             yield _Candidate(trial, None, frozenset(name for name, _ in trial.settings), place)
 
 
+_DETAILS = tuple(kind.key.name for kind in PROTOCOLS.values() if kind.key)
+
+
 def _slot(trial: Trial) -> Hashable:
     """What must agree besides settings, version and rows."""
     return (
@@ -122,7 +125,7 @@ def _slot(trial: Trial) -> Hashable:
         trial.metric,
         trial.order,
         trial.seed,
-        PROTOCOLS[trial.protocol].detail(trial),
+        *(getattr(trial, name) for name in _DETAILS),
     )
 
 
@@ -138,7 +141,7 @@ def _slot_of(table: Table, row: DatasetRow, column: LearnerColumn, seed: int) ->
         protocol.metric,
         table.orders_of(row),
         seed,
-        next(iter(details.values()), 0),
+        *(details.get(name, 0) for name in _DETAILS),
     )
 
 
