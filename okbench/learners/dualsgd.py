@@ -5,9 +5,10 @@ from __future__ import annotations
 from okbench.learners.compiled.lanes import Entries, aligned, padded
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED
 from okbench.learners.compiled.rules.dualsgd import Features, Rule, learn_rows, score_rows
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.loss_choice import check_loss, chosen_loss
-from okbench.learners.pegasos import Pegasos
+from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_whole
 
@@ -86,14 +87,13 @@ class DualSGD(Pegasos):
             room=aligned(3, lanes),
         )
 
-    def _advance(
-        self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
-    ) -> tuple[int, int]:
+    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+        rows, targets, scores, seen = stream
         return learn_rows(
-            rows, targets, self._seen, self._vectors, self._size, self._features, self._leftover,
+            rows, targets, seen, model.supports, model.size, self._features, self._leftover,
             self._rule, kernel, scores,
         )  # fmt: skip
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         features = self._features._replace(room=aligned(*self._features.room.shape))
-        score_rows(rows, self._vectors, features, self.sharpness, kernel, scores)
+        score_rows(rows, self._learned().supports, features, self.sharpness, kernel, scores)
