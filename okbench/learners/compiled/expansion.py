@@ -24,7 +24,7 @@ from okbench.learners.compiled.lanes import (
     padded,
     set_lane,
 )
-from okbench.learners.compiled.losses import add_step, step
+from okbench.learners.compiled.losses import step
 from okbench.learners.compiled.vector_products import products
 from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray
@@ -121,7 +121,9 @@ def spread(
     """Add a support to the sums of all lanes, of its inner products with them."""
     for j in range(width):
         change = gain * gaussian(sharpness, norm, norms[j], inner[0, j])
-        add_step(sums, j, plus, minus, change)
+        sums[plus, j] += change
+        if minus >= 0:
+            sums[minus, j] -= change
 
 
 @compiled(fastmath=FUSED)
@@ -140,11 +142,10 @@ def sweep(
 
 @inlined
 def fill_lanes(
-    rows: Entries, first: int, last: int, supports: Expanding, size: int, sharpness: float,
-    work: LaneWork,
+    rows: Entries, first: int, last: int, supports: Expanding, size: int, lanes: Lanes,
+    sharpness: float, inner: Any, sums: Any,
 ) -> None:  # fmt: skip
     """Make rows[first:last] the lanes and add all supports to their sums."""
-    lanes, inner, sums = work
     width = padded(last - first)
     for i in range(first, last):
         set_lane(lanes, i - first, rows, i)
@@ -197,12 +198,10 @@ def score_lane(lane: int, sums: Any, factor: float, scores: Any, i: int) -> None
 
 @inlined
 def learn_block(
-    stream: Stream, first: int, last: int, supports: Expanding, size: int, motion: Motion,
-    state: Any, work: LaneWork,
+    rows: Entries, first: int, last: int, targets: Any, position: int, supports: Expanding,
+    size: int, lanes: Lanes, motion: Motion, state: Any, inner: Any, sums: Any, scores: Any,
 ) -> int:  # fmt: skip
     """Learn rows[first:last], which are the lanes; how many supports there are then."""
-    rows, targets, scores, position = stream
-    lanes, inner, sums = work
     width = padded(last - first)
     for i in range(first, last):
         score_lane(i - first, sums, state[FACTOR], scores, i)
@@ -229,11 +228,16 @@ def learn_expansion(
     state: Any, work: LaneWork,
 ) -> int:  # fmt: skip
     """Learn rows[first:last] and fill in their scores; how many supports there are then."""
+    rows, targets, scores, position = stream
+    lanes, inner, sums = work
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        fill_lanes(stream.rows, start, stop, supports, size, motion.sharpness, work)
-        size = learn_block(stream, start, stop, supports, size, motion, state, work)
-        clear_lanes(stream.rows, start, stop, work.lanes)
+        fill_lanes(rows, start, stop, supports, size, lanes, motion.sharpness, inner, sums)
+        size = learn_block(
+            rows, start, stop, targets, position, supports, size, lanes, motion, state, inner,
+            sums, scores,
+        )  # fmt: skip
+        clear_lanes(rows, start, stop, lanes)
     return size
 
 
@@ -243,9 +247,10 @@ def score_expansion(
     scores: Any,
 ) -> None:  # fmt: skip
     """Fill in the scores of rows; nothing is learned."""
+    lanes, inner, sums = work
     for start in range(0, len(scores), BLOCK):
         stop = min(start + BLOCK, len(scores))
-        fill_lanes(rows, start, stop, supports, size, sharpness, work)
+        fill_lanes(rows, start, stop, supports, size, lanes, sharpness, inner, sums)
         for i in range(start, stop):
-            score_lane(i - start, work.sums, state[FACTOR], scores, i)
-        clear_lanes(rows, start, stop, work.lanes)
+            score_lane(i - start, sums, state[FACTOR], scores, i)
+        clear_lanes(rows, start, stop, lanes)

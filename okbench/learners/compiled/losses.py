@@ -94,19 +94,22 @@ def add_features(weights: Any, plus: int, minus: int, change: float, features: A
         add_step(weights, place, plus, minus, change * features[place])
 
 
-@compiled()
+@inlined
 def towards(minus: int, target: float, length: float) -> float:
     """A length as `step` gives its gain: with the label's sign where there is a single column."""
     return length * target if minus == NO_COLUMN else length
 
 
-@compiled()
+@inlined
 def margin_of(minus: int, target: float, own: float, rival: float) -> float:
     """The margin of a score, or of that of the own class against the best rival's."""
-    return target * own if minus == NO_COLUMN else own - rival
+    margin = target * own
+    if minus != NO_COLUMN:  # an `else` would keep loops over slots from being vectorised
+        margin = own - rival
+    return margin
 
 
-@compiled()
+@inlined
 def margin_without(scores: Any, coefficients: Any, place: int, target: float) -> float:
     """The margin at a place (columns × places) when what stands there in `coefficients` is taken
     out of its scores."""
@@ -119,7 +122,7 @@ def margin_without(scores: Any, coefficients: Any, place: int, target: float) ->
     return float(scores[label, place] - coefficients[label, place] - rival)
 
 
-@compiled()
+@inlined
 def is_inside(minus: int, margin: float) -> bool:
     """Whether a row without a mistake lies inside the margin: with a single column a score of
     exactly 0 does not, with several columns a tie does."""
@@ -127,27 +130,27 @@ def is_inside(minus: int, margin: float) -> bool:
     return short > 0.0 and (short < 1.0 or minus != NO_COLUMN)
 
 
-@compiled()
+@inlined
 def is_positive(target: float) -> bool:
     """Whether a binary label is that of the positive class."""
     return target > 0.0
 
 
-@compiled()
+@inlined
 def is_mistake(loss: int, margin: float, target: float) -> bool:
     """Whether a row with a loss was also predicted wrongly: a score of exactly 0 predicts +1, and
     by NOT_POSITIVE it is a loss of a positive row."""
     return not (loss == NOT_POSITIVE and margin == 0.0 and target > 0.0)
 
 
-@compiled()
+@inlined
 def agreement(loss: int, coefficient: float, score: float) -> float:
     """How far the score at a support points where its coefficient does; in regression, how far
     it is from 0."""
     return float(abs(score) if loss >= SIGN else np.sign(coefficient) * score)
 
 
-@compiled()
+@inlined
 def own_column(coefficients: Any, slot: int) -> int:
     """The column of a support's own class: that of its largest coefficient, the first of equals."""
     own = 0
@@ -157,14 +160,14 @@ def own_column(coefficients: Any, slot: int) -> int:
     return own
 
 
-@compiled()
+@inlined
 def lead_factor(minus: int) -> float:
     """By how much a step of 1 for one class and against another moves the scores: a single column
     is the lead of the one over the other."""
     return 2.0 if minus == NO_COLUMN else 1.0
 
 
-@compiled()
+@inlined
 def next_column(plus: int, minus: int, n_columns: int) -> int:
     """The rival of a row that has no scores yet: the class that follows its own."""
     return NO_COLUMN if minus == NO_COLUMN else (plus + 1) % n_columns

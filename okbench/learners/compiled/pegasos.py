@@ -6,6 +6,7 @@ and its free slots with the supports of `walks`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,9 @@ def join_dense(supports: Supports, size: int, rows: Any, i: int, position: int) 
 
 
 @compiled()
-def leave_dense(supports: Supports, size: int, slot: int) -> None:
-    """Free a slot of one of `size` supports."""
-    place = 0
-    while supports.order[place] != slot:
-        place += 1
+def leave_dense(supports: Supports, size: int, place: int) -> None:
+    """Free the slot of the support that is `place` joins younger than the oldest."""
+    slot = supports.order[place]
     put_last(supports.order, place, size)
     matrix = supports.lanes.matrix
     for n in range(len(matrix)):
@@ -78,14 +77,19 @@ def weigh(coefficients: Any, squares: Any) -> None:
 
 @compiled()
 def oldest_of_least(values: Any, order: Any, size: int) -> int:
-    """The slot of least value among those of `size` supports, of equals the oldest one's."""
+    """The place in the order of age of the support with the least value, of equals the first.
+
+    The values of free slots become infinite, so that one sweep over all slots finds the least.
+    """
+    for place in range(size, len(order)):
+        values[order[place]] = math.inf
     least = LARGEST
-    for place in range(size):
-        least = min(least, _as_integer(values[order[place]]))
+    for slot in range(len(order)):
+        least = min(least, _as_integer(values[slot]))
     place = 0
     while _as_integer(values[order[place]]) != least:
         place += 1
-    return int(order[place])
+    return place
 
 
 @compiled()

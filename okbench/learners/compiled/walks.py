@@ -3,6 +3,9 @@
 A walk is a compiled function of `rules`, named after its learner: it learns the rows of a stream in
 order and says why it ended. Its rule is a NamedTuple with at least `budget`, `loss`, `epsilon` and
 `sharpness`, which is -1 / (2 width²).
+
+A walk takes the arrays it uses out of their tuples before its loop: in a branch within it, every
+look into a tuple has all arrays of the tuple counted as held and released.
 """
 
 from __future__ import annotations
@@ -59,16 +62,17 @@ def meet(
 
 
 @inlined
-def find_kernel(work: Work, size: int) -> None:
+def find_kernel(lifted: Any, kernel: Any, size: int) -> None:
     """The kernel of the row that was met last."""
     for j in range(padded(size + 1)):
-        work.kernel[0, j] = work.lifted[0, j] / LIFT
+        kernel[0, j] = lifted[0, j] / LIFT
 
 
 @inlined
 def join(
-    stream: Stream, i: int, supports: Supports, slot: int, plus: int, minus: int, change: float
-) -> None:
-    """Put row i into a clear slot and add to the slot's coefficients."""
-    fill(supports, slot, stream.rows, i, stream.position + i)
+    rows: Entries, i: int, position: int, supports: Supports, slot: int, plus: int, minus: int,
+    change: float,
+) -> None:  # fmt: skip
+    """Put row i, met at `position`, into a clear slot and add to the slot's coefficients."""
+    fill(supports, slot, rows, i, position)
     add_step(supports.coefficients, slot, plus, minus, change)

@@ -52,15 +52,16 @@ def learn_bogd(
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates, draws used)."""
     coefficients = supports.coefficients
+    rows, targets, _, position = stream
     updates = 0
     drawn = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         full = size == rule.budget
         if gain != 0.0:
             if full and rule.at_random and not uniforms[drawn] < 1.0:
                 return UNDRAWN, i, size, updates, drawn
-            if crowded(stream.rows, i, supports.lanes):
+            if crowded(rows, i, supports.lanes):
                 return CROWDED, i, size, updates, drawn
         if rule.keep != 1.0:
             scale(coefficients, rule.keep)
@@ -76,11 +77,11 @@ def learn_bogd(
             size -= 1
             if rule.growth != 1.0:
                 scale(coefficients, rule.growth)
-        join(stream, i, supports, supports.order[size], plus, minus, rule.step * gain)
+        join(rows, i, position + i, supports, supports.order[size], plus, minus, rule.step * gain)
         size += 1
         if rule.ceiling != math.inf:
             if rule.cuts_off:
                 cut_off(coefficients, rule.ceiling)
             elif full:
                 rescale(coefficients, rule.ceiling)
-    return FINISHED, len(stream.targets), size, updates, drawn
+    return FINISHED, len(targets), size, updates, drawn

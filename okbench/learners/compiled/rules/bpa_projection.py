@@ -75,23 +75,25 @@ def project_leaver(supports: Supports, size: int, root: Any, inverse: Any) -> No
 @compiled(fastmath=FUSED)
 def learn_bpap(
     stream: Stream, first: int, supports: Supports, size: int, rule: AggressiveRule, root: Any,
-    rows: Any, work: Work,
+    scratch: Any, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """BPA-P: learn rows from `first` on: (why it ended, rows learned up to, size, updates).
 
-    `rows` is scratch: the kernel in the order of age, half a product, the projection.
+    The rows of `scratch` are the kernel in the order of age, half a product, the projection.
     """
-    coefficients, order, kernel = supports.coefficients, supports.order, work.kernel
-    ordered, half, projection = rows[0:1], rows[1:2], rows[2:3]
+    coefficients, order = supports.coefficients, supports.order
+    ordered, half, projection = scratch[0:1], scratch[1:2], scratch[2:3]
+    rows, targets, _, position = stream
+    lifted, kernel, _ = work
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        find_kernel(work, size)
+        find_kernel(lifted, kernel, size)
         change = bounded(gain, rule.aggressiveness)
         for place in range(size):
             ordered[0, place] = kernel[0, order[place]]
@@ -101,12 +103,12 @@ def learn_bpap(
                 add_step(coefficients, order[place], plus, minus, change * projection[0, place])
             continue
         extend_root(root, projection, size, rest)
-        join(stream, i, supports, order[size], plus, minus, change)
+        join(rows, i, position + i, supports, order[size], plus, minus, change)
         if size == rule.budget:
             project_leaver(supports, size + 1, root, projection)
         else:
             size += 1
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates
 
 
 @inlined
@@ -139,24 +141,24 @@ def find_nearest(neighbours: Neighbours, slot: int, size: int, kernel: Any) -> N
 @compiled(fastmath=FUSED)
 def introduce(
     supports: Supports, newcomer: int, size: int, sharpness: float, neighbours: Neighbours,
-    work: Work,
+    kernel: Any, other: Any,
 ) -> None:  # fmt: skip
     """Nearest supports once `newcomer`, whose kernel row is at hand, has taken its slot."""
-    kernel, width = work.kernel, supports.coefficients.shape[1]
+    width = supports.coefficients.shape[1]
     find_nearest(neighbours, newcomer, size, kernel)
     for slot in range(size):
         if slot == newcomer:
             continue
         if neighbours.nearest[slot] == newcomer:  # the one that was there has left
-            kernel_row(supports.entries, slot, supports.lanes, width, sharpness, work.other, 0)
-            find_nearest(neighbours, slot, size, work.other)
+            kernel_row(supports.entries, slot, supports.lanes, width, sharpness, other, 0)
+            find_nearest(neighbours, slot, size, other)
             continue
         ahead = kernel[0, slot] - neighbours.nearness[slot]
         if ahead > 0.0 or (ahead == 0.0 and newcomer < neighbours.nearest[slot]):
             neighbours.nearest[slot], neighbours.nearness[slot] = newcomer, kernel[0, slot]
 
 
-@compiled(fastmath=FUSED)
+@inlined
 def hand_to_neighbours(
     supports: Supports, size: int, neighbours: Neighbours, kernel: Any, guard: float
 ) -> int:
@@ -186,21 +188,23 @@ def learn_bpann(
     neighbours: Neighbours, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """BPA-NN: learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
+    rows, targets, _, position = stream
+    lifted, kernel, other = work
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        find_kernel(work, size)
+        find_kernel(lifted, kernel, size)
         slot = size
         if size == rule.budget:
-            slot = hand_to_neighbours(supports, size, neighbours, work.kernel, rule.guard)
+            slot = hand_to_neighbours(supports, size, neighbours, kernel, rule.guard)
         else:
             neighbours.nearest[slot] = slot
             size += 1
-        join(stream, i, supports, slot, plus, minus, bounded(gain, rule.aggressiveness))
-        introduce(supports, slot, size, rule.sharpness, neighbours, work)
-    return FINISHED, len(stream.targets), size, updates
+        join(rows, i, position + i, supports, slot, plus, minus, bounded(gain, rule.aggressiveness))
+        introduce(supports, slot, size, rule.sharpness, neighbours, kernel, other)
+    return FINISHED, len(targets), size, updates

@@ -69,29 +69,31 @@ def learn_bpas(
     work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
-    coefficients, kernel = supports.coefficients, work.kernel
+    coefficients = supports.coefficients
+    rows, targets, scores, position = stream
+    lifted, kernel, _ = work
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        find_kernel(work, size)
+        find_kernel(lifted, kernel, size)
         change = bounded(gain, rule.aggressiveness)
         slot = size
         if size == rule.budget:
             slot = cheapest(
-                coefficients, size, kernel, stream.scores, i, stream.targets[i], change, plus,
+                coefficients, size, kernel, scores, i, targets[i], change, plus,
                 minus, rule.aggressiveness, sums,
             )  # fmt: skip
             empty_slot(supports, slot)
         else:
             size += 1
-        fill(supports, slot, stream.rows, i, stream.position + i)
+        fill(supports, slot, rows, i, position + i)
         # What the row stands in for stays: the old coefficients times their kernel with it.
         for column in range(len(coefficients)):
             coefficients[column, slot] *= kernel[0, slot]
         add_step(coefficients, slot, plus, minus, change)
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates

@@ -115,12 +115,13 @@ def learn_bsgd(
         size += 1
         if size > rule.budget:
             weigh(coefficients, partners.squares)
-            slot = oldest_of_least(partners.squares, supports.order, size)
+            leaver = oldest_of_least(partners.squares, supports.order, size)
             if rule.merges:
-                compare(supports, slot, rule.sharpness, partners)
-                weigh_partners(coefficients, slot, rule.looks_up, partners)
-                slot = unite(supports, slot, size, partners)
-            leave_dense(supports, size, slot)
+                stays = supports.order[leaver]
+                compare(supports, stays, rule.sharpness, partners)
+                weigh_partners(coefficients, stays, rule.looks_up, partners)
+                leaver = unite(supports, stays, size, partners)
+            leave_dense(supports, size, leaver)
             size -= 1
     return size, updates
 
@@ -174,13 +175,14 @@ def weigh_partners(coefficients: Any, a: int, looks_up: bool, partners: Partners
 
 @compiled(fastmath=FUSED)
 def unite(supports: Supports, a: int, size: int, partners: Partners) -> int:
-    """Merge a vector with the partner that makes it cost least; the partner's slot, to leave.
+    """Merge a vector with the partner that makes it cost least; the partner's place, to leave.
 
     Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
     is their kernel.
     """
     matrix, coefficients = supports.lanes.matrix, supports.coefficients
-    b = oldest_of_least(partners.losses, supports.order, size)
+    place_of_b = oldest_of_least(partners.losses, supports.order, size)
+    b = supports.order[place_of_b]
     h, log_kernel = partners.places[b], partners.log_kernels[0, b]
     of_a, of_b = exp((1.0 - h) ** 2 * log_kernel), exp(h**2 * log_kernel)
     for column in range(len(coefficients)):
@@ -193,7 +195,7 @@ def unite(supports: Supports, a: int, size: int, partners: Partners) -> int:
         matrix[n, a] = x
         square += x * x
     supports.lanes.squared_norms[a] = square
-    return b
+    return place_of_b
 
 
 @inlined

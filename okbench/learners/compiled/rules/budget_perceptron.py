@@ -47,10 +47,12 @@ class Margins(NamedTuple):
 def most_redundant(supports: Supports, size: int, margins: Margins, tie: float) -> int:
     """How many joins younger than the oldest the support is that keeps the largest margin without
     its own coefficients; the oldest of equals."""
+    coefficients, order = supports.coefficients, supports.order
+    labels, reached = margins
     best, largest = 0, -math.inf
     for place in range(size):
-        slot = supports.order[place]
-        margin = margin_without(margins.reached, supports.coefficients, slot, margins.labels[slot])
+        slot = order[place]
+        margin = margin_without(reached, coefficients, slot, labels[slot])
         if margin > largest + tie:
             best, largest = place, margin
     return best
@@ -73,35 +75,37 @@ def learn_budget_perceptron(
     margins: Margins, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
-    coefficients, kernel = supports.coefficients, work.kernel
+    coefficients = supports.coefficients
     labels, reached = margins
+    rows, targets, scores, position = stream
+    lifted, kernel, other = work
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         _, plus, minus, margin = meet(stream, i, supports, size, rule, work)
         if not margin <= rule.margin:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        find_kernel(work, size)
+        find_kernel(lifted, kernel, size)
         full = size == rule.budget
         place = size
         if full:
             place = most_redundant(supports, size, margins, TIE * rule.step)
         slot = supports.order[place]
         if full:
-            withdraw(supports, slot, rule.sharpness, reached, work.other)
+            withdraw(supports, slot, rule.sharpness, reached, other)
         for column in range(len(coefficients)):  # an empty slot has coefficients of 0
             leaving = coefficients[column, slot] * kernel[0, slot]
-            reached[column, slot] = stream.scores[i, column] - leaving
+            reached[column, slot] = scores[i, column] - leaving
         if full:
             leave(supports, size, place)
             size -= 1
-        labels[slot] = stream.targets[i]
+        labels[slot] = targets[i]
         kernel[0, slot] = 1.0
-        change = towards(minus, stream.targets[i], rule.step)
-        join(stream, i, supports, slot, plus, minus, change)
+        change = towards(minus, targets[i], rule.step)
+        join(rows, i, position + i, supports, slot, plus, minus, change)
         for lane in range(coefficients.shape[1]):
             add_step(reached, lane, plus, minus, change * kernel[0, lane])
         size += 1
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates

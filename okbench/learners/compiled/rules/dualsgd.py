@@ -67,9 +67,9 @@ def learn_rows(
                 keep_leftover(vectors, size, leftover)
             measure(vectors, lengths)
             for _ in range(rule.handed_over):
-                lane = oldest_of_least(lengths, vectors.order, size)
-                hand_over(vectors, lane, features)
-                leave_dense(vectors, size, lane)
+                place = oldest_of_least(lengths, vectors.order, size)
+                hand_over(vectors, vectors.order[place], features)
+                leave_dense(vectors, size, place)
                 size -= 1
         lane = join_dense(vectors, size, rows, i, t)
         recycled = size - (rule.budget - leftover.shape[1])
@@ -126,8 +126,9 @@ def hand_over(vectors: Supports, lane: int, features: Features) -> None:
     """Add the features of a vector to the weights, times its coefficients."""
     components, frequencies, weights, room = features
     room[ANGLES] = 0.0
+    matrix = vectors.lanes.matrix
     for n in range(len(frequencies)):
-        x = vectors.lanes.matrix[n, lane]
+        x = matrix[n, lane]
         if x != 0.0:
             for j in range(room.shape[1]):
                 room[ANGLES, j] += x * frequencies[n, j]

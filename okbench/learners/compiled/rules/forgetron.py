@@ -60,19 +60,21 @@ def learn_forgetron(
     work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
+    rows, targets, _, position = stream
+    other = work.other
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, margin = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        damage[MISTAKES] += is_mistake(rule.loss, margin, stream.targets[i])
-        join(stream, i, supports, supports.order[size], plus, minus, rule.step * gain)
+        damage[MISTAKES] += is_mistake(rule.loss, margin, targets[i])
+        join(rows, i, position + i, supports, supports.order[size], plus, minus, rule.step * gain)
         size += 1
         if size > rule.budget:
-            shrink(supports, rule, damage, work.other)
+            shrink(supports, rule, damage, other)
             leave(supports, size, 0)
             size -= 1
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates

@@ -28,16 +28,17 @@ def learn_nogd(
 
     Where the budget is full, the scores of the row that would exceed it are there already.
     """
+    rows, targets, _, position = stream
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
         if size == rule.budget:
             return FULL, i, size, updates
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
-        join(stream, i, supports, supports.order[size], plus, minus, rule.step * gain)
+        join(rows, i, position + i, supports, supports.order[size], plus, minus, rule.step * gain)
         size += 1
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates

@@ -90,28 +90,31 @@ def learn_projectron(
     projection: Any, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
-    coefficients, kernel = supports.coefficients, work.kernel
+    coefficients = supports.coefficients
+    rows, targets, _, position = stream
+    lifted, kernel, _ = work
+    inverse, kernels = gram
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, margin = meet(stream, i, supports, size, rule, work)
         if gain == 0.0 and not (rule.on_margin and size > 0 and is_inside(minus, margin)):
             continue
         joins = gain != 0.0 and size < rule.budget
-        if joins and crowded(stream.rows, i, supports.lanes):
+        if joins and crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
-        find_kernel(work, size)
-        rest = project(gram.inverse, kernel, size, projection)
+        find_kernel(lifted, kernel, size)
+        rest = project(inverse, kernel, size, projection)
         if gain != 0.0:
             change = rule.step * gain
         else:
-            length = margin_step(rule, 1.0 - margin, rest, gram.kernels, kernel, projection, size)
-            change = towards(minus, stream.targets[i], length)
+            length = margin_step(rule, 1.0 - margin, rest, kernels, kernel, projection, size)
+            change = towards(minus, targets[i], length)
         if joins and rest != 0.0 and (rest >= rule.guard or rule.guard == 0.0):
             extend(gram, kernel, size, projection, rest)
-            join(stream, i, supports, supports.order[size], plus, minus, change)
+            join(rows, i, position + i, supports, supports.order[size], plus, minus, change)
             size += 1
         else:
             for s in range(size):
                 add_step(coefficients, s, plus, minus, change * projection[0, s])
         updates += change != 0.0
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates

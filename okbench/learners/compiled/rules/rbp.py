@@ -33,21 +33,22 @@ def learn_rbp(
     work: Work,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates, draws used)."""
+    rows, targets, _, position = stream
     updates = 0
     drawn = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
         if size == rule.budget and not uniforms[drawn] < 1.0:
             return UNDRAWN, i, size, updates, drawn
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates, drawn
         updates += 1
         if size == rule.budget:
             leave(supports, size, drawn_place(uniforms[drawn], rule.budget))
             drawn += 1
             size -= 1
-        join(stream, i, supports, supports.order[size], plus, minus, rule.step * gain)
+        join(rows, i, position + i, supports, supports.order[size], plus, minus, rule.step * gain)
         size += 1
-    return FINISHED, len(stream.targets), size, updates, drawn
+    return FINISHED, len(targets), size, updates, drawn

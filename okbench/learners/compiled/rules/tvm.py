@@ -151,20 +151,22 @@ def learn_tvm(
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
     state, kernel = machine.state, work.kernel
     n_features = len(supports.lanes.place)
+    rows, targets, _, position = stream
+    lifted, kernel, _ = work
     updates = 0
-    for i in range(first, len(stream.targets)):
+    for i in range(first, len(targets)):
         _, _, _, margin = meet(stream, i, supports, size, rule, work)
         if not margin <= rule.margin:
             continue
-        if crowded(stream.rows, i, supports.lanes):
+        if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
-        if is_cramped(stream.rows, i, supports, size, n_features):
+        if is_cramped(rows, i, supports, size, n_features):
             return CRAMPED, i, size, updates
         updates += 1
-        find_kernel(work, size)
+        find_kernel(lifted, kernel, size)
         slot = supports.order[size]
-        fill(supports, slot, stream.rows, i, stream.position + i)
-        state[PLUS, slot] = 1.0 if is_positive(stream.targets[i]) else 0.0
+        fill(supports, slot, rows, i, position + i)
+        state[PLUS, slot] = 1.0 if is_positive(targets[i]) else 0.0
         state[MINUS, slot] = 1.0 - state[PLUS, slot]
         state[SIDE, slot] = 0.0
         remember(machine, slot, kernel)
@@ -176,4 +178,4 @@ def learn_tvm(
             machine, rule.cost, rule.tolerance, supports.coefficients, supports.order, size,
             bench.solution,
         )  # fmt: skip
-    return FINISHED, len(stream.targets), size, updates
+    return FINISHED, len(targets), size, updates
