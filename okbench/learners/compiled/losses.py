@@ -100,13 +100,13 @@ def towards(minus: int, target: float, length: float) -> float:
     return length * target if minus == NO_COLUMN else length
 
 
-@inlined
-def margin_of(minus: int, target: float, own: float, rival: float) -> float:
-    """The margin of a score, or of that of the own class against the best rival's."""
-    margin = target * own
-    if minus != NO_COLUMN:  # an `else` would keep loops over slots from being vectorised
-        margin = own - rival
-    return margin
+@compiled()
+def margin_terms(minus: int, target: float) -> tuple[float, float]:
+    """(factor, least): the margin is the factor times the own score, less the best rival's score,
+    which is `least` as long as no rival was met."""
+    if minus == NO_COLUMN:
+        return target, 0.0
+    return 1.0, -np.inf
 
 
 @inlined

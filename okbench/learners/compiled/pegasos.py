@@ -13,7 +13,7 @@ import numpy as np
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import dot, inlined, kernel_row
+from okbench.learners.compiled.lanes import Lanes, dot, inlined, kernel_row
 from okbench.learners.compiled.supports import Supports
 from okbench.learners.compiled.vector_products import put_last
 
@@ -44,25 +44,24 @@ def score_rows_of(
 def join_dense(supports: Supports, size: int, rows: Any, i: int, position: int) -> int:
     """Put row i, met at `position` of the stream, into a free slot, without a coefficient."""
     slot = int(supports.order[size])
-    matrix, norms = supports.lanes.matrix, supports.lanes.squared_norms
+    matrix, values, columns = supports.lanes.matrix, rows.values, rows.columns
     for e in range(rows.starts[i], rows.stops[i]):
-        matrix[rows.columns[e], slot] = rows.values[e]
-    norms[slot] = rows.squared_norms[i]
+        matrix[columns[e], slot] = values[e]
+    supports.lanes.squared_norms[slot] = rows.squared_norms[i]
     supports.rows[slot] = position
     return slot
 
 
 @compiled()
-def leave_dense(supports: Supports, size: int, place: int) -> None:
+def leave_dense(lanes: Lanes, coefficients: Any, order: Any, size: int, place: int) -> None:
     """Free the slot of the support that is `place` joins younger than the oldest."""
-    slot = supports.order[place]
-    put_last(supports.order, place, size)
-    matrix = supports.lanes.matrix
+    matrix, slot = lanes.matrix, order[place]
+    put_last(order, place, size)
     for n in range(len(matrix)):
         matrix[n, slot] = 0.0
-    supports.lanes.squared_norms[slot] = 0.0
-    for column in range(len(supports.coefficients)):
-        supports.coefficients[column, slot] = 0.0
+    lanes.squared_norms[slot] = 0.0
+    for column in range(len(coefficients)):
+        coefficients[column, slot] = 0.0
 
 
 @inlined

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import inlined
-from okbench.learners.compiled.losses import add_step, margin_of
+from okbench.learners.compiled.losses import add_step, margin_terms
 from okbench.learners.compiled.supports import Supports, crowded, empty_slot, fill
 from okbench.learners.compiled.walks import CROWDED, FINISHED, Stream, Work, find_kernel, meet
 
@@ -38,8 +38,9 @@ def cheapest(
 ) -> int:  # fmt: skip
     """The slot whose support it costs least to replace by row i, the first of equals."""
     before, after, product, own, rival = 0, 1, 2, 3, 4  # rows of sums, one column per slot
+    factor, least = margin_terms(minus, target)
     sums[:rival, :size] = 0.0
-    sums[rival, :size] = -math.inf
+    sums[rival, :size] = least
     for column in range(len(coefficients)):
         shift = change if column == plus else (-change if column == minus else 0.0)
         reaches = own if column == plus else rival
@@ -54,7 +55,7 @@ def cheapest(
                 sums[reaches, slot] = reached
     best, lowest = 0, math.inf
     for slot in range(size):
-        margin = margin_of(minus, target, sums[own, slot], sums[rival, slot])
+        margin = factor * sums[own, slot] - sums[rival, slot]
         crossed = 2.0 * kernel[0, slot] * sums[product, slot]
         damage = 0.5 * (sums[before, slot] + sums[after, slot] - crossed)
         cost = damage + price * max(0.0, 1.0 - margin)

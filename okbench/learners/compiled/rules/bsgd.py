@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
-from okbench.learners.compiled.lanes import aligned, inlined
+from okbench.learners.compiled.lanes import Lanes, aligned, inlined
 from okbench.learners.compiled.losses import add_step, lead_factor, next_column, step
 from okbench.learners.compiled.merging import (
     KERNEL,
@@ -89,7 +89,8 @@ def learn_bsgd(
 ) -> tuple[int, int]:
     """Score, then learn, every row: (size, rows that had a loss)."""
     rows, targets, scores, seen = stream
-    coefficients, n_columns = supports.coefficients, scores.shape[1]
+    lanes, coefficients, order = supports.lanes, supports.coefficients, supports.order
+    squares, n_columns = partners.squares, scores.shape[1]
     updates = 0
     for i in range(len(targets)):
         score_row(rows, i, supports, rule.sharpness, kernel, scores)
@@ -105,7 +106,7 @@ def learn_bsgd(
             change *= rule.decay
             minus = next_column(plus, minus, n_columns)
         if size == rule.budget:
-            twin = youngest_twin(supports.order, size, kernel)
+            twin = youngest_twin(order, size, kernel)
             if twin >= 0:
                 if rule.merges:
                     add_step(coefficients, twin, plus, minus, change)
@@ -114,14 +115,14 @@ def learn_bsgd(
         add_step(coefficients, slot, plus, minus, change)
         size += 1
         if size > rule.budget:
-            weigh(coefficients, partners.squares)
-            leaver = oldest_of_least(partners.squares, supports.order, size)
+            weigh(coefficients, squares)
+            leaver = oldest_of_least(squares, order, size)
             if rule.merges:
-                stays = supports.order[leaver]
-                compare(supports, stays, rule.sharpness, partners)
+                stays = order[leaver]
+                compare(lanes, stays, rule.sharpness, partners)
                 weigh_partners(coefficients, stays, rule.looks_up, partners)
-                leaver = unite(supports, stays, size, partners)
-            leave_dense(supports, size, leaver)
+                leaver = unite(lanes, coefficients, order, stays, size, partners)
+            leave_dense(lanes, coefficients, order, size, leaver)
             size -= 1
     return size, updates
 
@@ -139,18 +140,16 @@ def youngest_twin(order: Any, size: int, kernel: Any) -> int:
 
 
 @compiled(fastmath=FUSED)
-def compare(supports: Supports, a: int, sharpness: float, partners: Partners) -> None:
+def compare(lanes: Lanes, a: int, sharpness: float, partners: Partners) -> None:
     """The logarithm of the kernel of a vector with every lane."""
-    lanes, log_kernels = supports.lanes, partners.log_kernels
     matrix, norms = lanes.matrix, lanes.squared_norms
+    log_kernels, values, columns = partners.log_kernels, partners.values, partners.columns
     n_held = 0
     for n in range(len(matrix)):
-        partners.values[n_held], partners.columns[n_held] = matrix[n, a], n
+        values[n_held], columns[n_held] = matrix[n, a], n
         n_held += matrix[n, a] != 0.0
     width, norm = matrix.shape[1], norms[a]
-    products(
-        partners.values, partners.columns, 0, n_held, matrix, lanes.place, width, log_kernels, 0
-    )
+    products(values, columns, 0, n_held, matrix, lanes.place, width, log_kernels, 0)
     for j in range(width):
         distance = norm + norms[j] - 2.0 * log_kernels[0, j]
         log_kernels[0, j] = sharpness * (distance if distance > 0.0 else 0.0)
@@ -174,15 +173,17 @@ def weigh_partners(coefficients: Any, a: int, looks_up: bool, partners: Partners
 
 
 @compiled(fastmath=FUSED)
-def unite(supports: Supports, a: int, size: int, partners: Partners) -> int:
+def unite(
+    lanes: Lanes, coefficients: Any, order: Any, a: int, size: int, partners: Partners
+) -> int:
     """Merge a vector with the partner that makes it cost least; the partner's place, to leave.
 
     Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
     is their kernel.
     """
-    matrix, coefficients = supports.lanes.matrix, supports.coefficients
-    place_of_b = oldest_of_least(partners.losses, supports.order, size)
-    b = supports.order[place_of_b]
+    matrix = lanes.matrix
+    place_of_b = oldest_of_least(partners.losses, order, size)
+    b = order[place_of_b]
     h, log_kernel = partners.places[b], partners.log_kernels[0, b]
     of_a, of_b = exp((1.0 - h) ** 2 * log_kernel), exp(h**2 * log_kernel)
     for column in range(len(coefficients)):
@@ -194,7 +195,7 @@ def unite(supports: Supports, a: int, size: int, partners: Partners) -> int:
         x = place * matrix[n, a] + (1.0 - place) * matrix[n, b]
         matrix[n, a] = x
         square += x * x
-    supports.lanes.squared_norms[a] = square
+    lanes.squared_norms[a] = square
     return place_of_b
 
 

@@ -53,6 +53,8 @@ def learn_rows(
 ) -> tuple[int, int]:  # fmt: skip
     """Score, then learn, every row: (size, rows that had a loss)."""
     coefficients, n_columns = vectors.coefficients, scores.shape[1]
+    lanes, order = vectors.lanes, vectors.order
+    matrix = lanes.matrix
     lengths = np.empty(coefficients.shape[1])
     updates = 0
     for i in range(len(targets)):
@@ -65,11 +67,11 @@ def learn_rows(
         if size == rule.budget:
             if rule.stale:
                 keep_leftover(vectors, size, leftover)
-            measure(vectors, lengths)
+            measure(coefficients, lengths)
             for _ in range(rule.handed_over):
-                place = oldest_of_least(lengths, vectors.order, size)
-                hand_over(vectors, vectors.order[place], features)
-                leave_dense(vectors, size, place)
+                place = oldest_of_least(lengths, order, size)
+                hand_over(matrix, coefficients, order[place], features)
+                leave_dense(lanes, coefficients, order, size, place)
                 size -= 1
         lane = join_dense(vectors, size, rows, i, t)
         recycled = size - (rule.budget - leftover.shape[1])
@@ -103,8 +105,7 @@ def score(
     score_row(rows, i, vectors, sharpness, kernel, scores)
     products(
         rows.values, rows.columns, rows.starts[i], rows.stops[i], frequencies,
-        vectors.lanes.place,
-        room.shape[1], room, ANGLES,
+        vectors.lanes.place, room.shape[1], room, ANGLES,
     )  # fmt: skip
     finish(components, room)
     for column in range(scores.shape[1]):
@@ -122,32 +123,31 @@ def finish(components: int, room: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def hand_over(vectors: Supports, lane: int, features: Features) -> None:
+def hand_over(matrix: Any, coefficients: Any, lane: int, features: Features) -> None:
     """Add the features of a vector to the weights, times its coefficients."""
     components, frequencies, weights, room = features
     room[ANGLES] = 0.0
-    matrix = vectors.lanes.matrix
     for n in range(len(frequencies)):
         x = matrix[n, lane]
         if x != 0.0:
             for j in range(room.shape[1]):
                 room[ANGLES, j] += x * frequencies[n, j]
     finish(components, room)
-    for column in range(len(vectors.coefficients)):
-        coefficient = vectors.coefficients[column, lane] / math.sqrt(components)
+    for column in range(len(coefficients)):
+        coefficient = coefficients[column, lane] / math.sqrt(components)
         for j in range(room.shape[1]):
             weights[2 * column, j] += coefficient * room[COSINES, j]
             weights[2 * column + 1, j] += coefficient * room[SINES, j]
 
 
 @compiled()
-def measure(vectors: Supports, lengths: Any) -> None:
+def measure(coefficients: Any, lengths: Any) -> None:
     """The lengths of the vectors' coefficients.
 
     Many are equal but for the rounding of all they were multiplied by, which decides then, as it
     does in the authors' program: the root is taken, because it rounds as well.
     """
-    weigh(vectors.coefficients, lengths)
+    weigh(coefficients, lengths)
     for lane in range(len(lengths)):
         lengths[lane] = math.sqrt(lengths[lane])
 
