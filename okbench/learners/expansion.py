@@ -79,14 +79,15 @@ class Expansion(KernelLearner):
         stream = Stream(Entries.of(block), targets, scores, self._position)
         for first in range(0, len(block), ROOM):
             last = min(first + ROOM, len(block))
-            supports, size, state = self._learned()
             self._work = self._work.with_room_for(stream.rows, first, last)
-            supports = supports.with_room_for(size, stream.rows, first, last)
-            grown = learn_expansion(
-                stream, first, last, supports, size, self._motion, state, self._work
+            model = self._learned()
+            supports = model.supports.with_room_for(model.size, stream.rows, first, last)
+            self._model = model = model._replace(supports=supports)  # frees what it outgrew
+            size = learn_expansion(
+                stream, first, last, supports, model.size, self._motion, model.state, self._work
             )
-            self._model = ExpansionModel(supports, grown, state)
-            self.updates += grown - size
+            self._model = model._replace(size=size)
+            self.updates += size - model.size
 
     def _scores(self, block: Block) -> FloatArray:
         rows, problem = Entries.of(block), self._begun()
