@@ -11,9 +11,10 @@ from okbench.learners.compiled.rules.dualsgd import (
     learn_rows,
     score_rows,
 )
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.loss_choice import check_loss, chosen_loss
-from okbench.learners.pegasos import Pegasos
+from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_whole
 
@@ -91,14 +92,13 @@ class DualSGD(Pegasos):
             weights=aligned(2 * problem.n_columns, lanes),
         )
 
-    def _advance(
-        self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
-    ) -> tuple[int, int]:
+    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+        rows, targets, scores, seen = stream
         return learn_rows(
-            rows, targets, self._seen, self._vectors, self._size, Workspace.of(self._features),
+            rows, targets, seen, model.supports, model.size, Workspace.of(self._features),
             self._leftover, self._rule, kernel, scores,
         )  # fmt: skip
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         workspace = Workspace.of(self._features)
-        score_rows(rows, self._vectors, workspace, self.sharpness, kernel, scores)
+        score_rows(rows, self._learned().supports, workspace, self.sharpness, kernel, scores)
