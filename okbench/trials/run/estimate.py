@@ -161,10 +161,11 @@ def _seconds(outcome: Outcome, rows: int, whole: bool) -> float:
 
 def _rows_bytes(trials: Iterable[Trial], load: Load) -> int:
     """Bytes of all rows the trials learn from."""
-    return sum(_bytes_of(load(*key)) for key in {_rows_key(trial) for trial in trials})
+    return sum(bytes_of(load(*key)) for key in {_rows_key(trial) for trial in trials})
 
 
-def _bytes_of(dataset: Dataset) -> int:
+def bytes_of(dataset: Dataset) -> int:
+    """Bytes of its rows and labels."""
     X = dataset.X
     held = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
     return int(sum(array.nbytes for array in held) + dataset.y.nbytes)
