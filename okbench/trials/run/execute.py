@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 
 from okbench.base.errors import UsageError
-from okbench.learners.registry import find
+from okbench.learners.registry import find, is_ours
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
@@ -21,8 +21,6 @@ from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
-
-_OURS = "okbench.learners."  # where the modules of the learners are that need no guard
 
 
 def execute(
@@ -91,7 +89,7 @@ def _backend(trial: Trial, options: Options) -> str:
 def _is_trusted(learner: str) -> bool:
     """Whether a learner returns from its calls and lets other threads run meanwhile."""
     entry = find(learner)
-    return entry.target.startswith(_OURS) and getattr(entry.load(), "compiled", False)
+    return is_ours(entry) and getattr(entry.load(), "compiled", False)
 
 
 def _side_by_side(

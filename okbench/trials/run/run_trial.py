@@ -21,7 +21,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.account import Beginning, Warming
 from okbench.trials.run.block_sizes import MOST
-from okbench.trials.run.estimate import bytes_of
+from okbench.trials.run.memory_needs import rows_bytes
 from okbench.trials.run.protocol_loop import Limits, Tell, held_here, nobody, walk
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.trial_types import Outcome, Status, Trial
@@ -81,7 +81,7 @@ def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
     """Bytes of the rows of one call at most: they are copies, and no part of a model."""
     at_once = PROTOCOLS[trial.protocol].role_of(cls) in (BATCH, MAP)
     rows = dataset.n_rows if at_once else min(dataset.n_rows, max(MOST, trial.block))
-    return bytes_of(dataset) * rows // max(1, dataset.n_rows)
+    return rows_bytes(dataset) * rows // max(1, dataset.n_rows)
 
 
 def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
