@@ -229,19 +229,19 @@ def _memory(summary: Summary) -> Iterator[str]:
     """The largest need that can be computed, and what is no part of it."""
     from okbench.trials.run.memory_needs import largest, spoken_bytes
 
-    counted = [need for need in summary.needs if need.model is not None]
-    need = largest(counted)
+    need = largest(need for need in summary.needs if need.model is not None)
     if need is not None:
         yield (
             f"memory: {spoken_bytes(need.total)} for {need.learner} × {need.dataset}: "
             f"{need.arithmetic}; {spoken_bytes(summary.available)} are available"
         )
-    for need in summary.needs:
-        if need.growth:
-            yield (
-                f"not counted: {need.learner} × {need.dataset} has no budget and grows up to "
-                f"{spoken_bytes(need.growth)} if every row becomes a support"
-            )
+    growing = [need for need in summary.needs if need.growth]
+    if growing:
+        most = max(growing, key=lambda need: need.growth)
+        yield (
+            f"not counted: {len(growing)} cells without a budget, of which {most.learner} × "
+            f"{most.dataset} grows up to {spoken_bytes(most.growth)} if every row becomes a support"
+        )
     unknown = dict.fromkeys(n.learner for n in summary.needs if n.model is None and not n.growth)
     if unknown:
         yield f"not counted: what user-defined learners hold ({', '.join(unknown)})"
