@@ -137,7 +137,7 @@ def _begin(parent: int, task: Task, connection: Any, *given: Any) -> None:
 
 def _leave_without(parent: int) -> None:
     """End this process soon after its parent, which may have had no time to end it."""
-    while os.getppid() == parent:
+    while os.getppid() == parent and psutil.pid_exists(parent):
         time.sleep(_WATCH_SECONDS)
     end_descendants()
     os._exit(1)

@@ -17,7 +17,7 @@ from okbench.learners.registry import find, is_ours
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
-from okbench.trials.run.protocol_loop import Limits
+from okbench.trials.run.protocol_loop import Limits, never
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
@@ -45,7 +45,7 @@ def execute(
                 return
             for backend, group in _by_backend(trials, options).items():
                 if backend == "processes":
-                    coming = run_guarded(group, load, replace(limits, alone=True), options.jobs)
+                    coming = run_guarded(group, load, limits, options.jobs)
                 else:
                     coming = _side_by_side(group, load, limits, backend, options.jobs)
                 with closing(coming) as outcomes:
@@ -60,7 +60,7 @@ def _one_by_one(
     """Here, or in one worker process when any of the trials needs one: under equal conditions."""
     ordered = _alternating(trials)
     if "processes" in {_backend(trial, options) for trial in ordered}:
-        with closing(run_guarded(ordered, load, replace(limits, alone=True), 1)) as outcomes:
+        with closing(run_guarded(ordered, load, limits, 1)) as outcomes:
             yield from outcomes
     else:
         yield from (attempt(trial, load, limits) for trial in ordered)
@@ -98,7 +98,7 @@ def _side_by_side(
     """Outcomes from joblib, `jobs` trials at a time."""
     jobs = min(jobs, len(trials))
     if backend != "threads":  # another machine does not see that the run is stopped
-        limits = replace(limits, stopped=Limits.stopped)
+        limits = replace(limits, stopped=never)
     try:
         parallel = joblib.Parallel(
             n_jobs=jobs,

@@ -20,15 +20,18 @@ from typing import Any
 from okbench.base.errors import OkbenchError
 from okbench.base.quantities import now
 from okbench.base.worker_processes import Worker, end_descendants
+from okbench.learners.registry import find, is_ours
 from okbench.protocols.metrics import METRICS
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.account import Account, Beginning, Warming
-from okbench.trials.run.protocol_loop import SLACK, Limits
+from okbench.trials.run.protocol_loop import SLACK, Limits, never
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.run.workers import use_one_thread
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 WARM_UP_SECONDS = {True: 120.0, False: 10.0}  # for a compiled learner, and for any other
+WARM_UP_BYTES = 512_000_000  # for compiling, and for modules that are imported meanwhile
+_LEAST_FENCE = 1_000_000_000  # bytes; a compiler that is refused memory ends its process
 _POLL_SECONDS = 0.05
 _POLLS_PER_HUNT = 10  # looking for descendants costs more than looking at one process
 _STARTS = 3  # in a row that may fail
@@ -116,14 +119,15 @@ class _Slot:
         """Have a trial run."""
         if self._worker is None or not self._worker.is_alive():
             self.end()
-            self._worker = Worker(_serve, self._load, replace(self._limits, stopped=Limits.stopped))
+            self._worker = Worker(_serve, self._load)
+        limits = replace(self._limits, stopped=never, believes=is_ours(find(trial.learner)))
         self.trial = trial
         self._account = Account(METRICS[trial.metric])
         self._is_taken = self._is_warming = False
         self._base = self._deadline = self._since = math.inf
         self._polls = 0
         with suppress(OSError):  # it has died this moment, as `look` will find
-            self._worker.connection.send((trial, warm_up))
+            self._worker.connection.send((trial, limits, warm_up))
 
     def look(self) -> list[Outcome]:
         """The outcome of the trial if it has ended; one that overruns a limit is ended here."""
@@ -162,6 +166,7 @@ class _Slot:
             self._base = report.base
             self._is_warming = isinstance(report, Warming)
         if isinstance(report, Warming):
+            self._base += WARM_UP_BYTES
             left = max(left, WARM_UP_SECONDS[report.is_compiled]) if left < math.inf else left
         self._deadline = self._since + left
 
@@ -203,12 +208,12 @@ class _Slot:
         return max(0, worker.memory(descendants) - int(self._base))
 
 
-def _serve(connection: Any, load: Load, limits: Limits) -> None:
+def _serve(connection: Any, load: Load) -> None:
     """Run the trials that come, one at a time, until no more can come."""
     use_one_thread()
     while True:
         try:
-            trial, warm_up = connection.recv()
+            trial, limits, warm_up = connection.recv()
         except EOFError:
             return
         connection.send(_TAKEN)
@@ -221,7 +226,7 @@ def _serve(connection: Any, load: Load, limits: Limits) -> None:
 @contextmanager
 def _fence(limit: float) -> Iterator[None]:
     """Let the system refuse a large allocation at once (Linux). It counts what is reserved, not
-    what is used, so there is space for twice the limit; the parent measures what is used."""
+    what is used, so it allows twice the limit, and 1 GB; the parent measures what is used."""
     status = Path("/proc/self/status")
     if limit == math.inf or not status.exists():
         yield
@@ -231,7 +236,7 @@ def _fence(limit: float) -> Iterator[None]:
     fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
     reserved = 1024 * int(fields["VmData"].split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    asked = int(reserved + 2 * (limit + grace_bytes(limit)))
+    asked = int(reserved + max(_LEAST_FENCE, 2 * (limit + grace_bytes(limit))))
     most = min(each for each in (asked, soft, hard) if each != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:

@@ -43,17 +43,23 @@ def nobody(report: Report) -> None:
     """Where the reports of a trial go that no other process follows."""
 
 
+def never() -> bool:
+    """Where nothing stops a trial but its limits."""
+    return False
+
+
 @dataclass(frozen=True)
 class Limits:
     """What ends a trial before its last row; looked at between blocks.
 
-    `alone` says that no other trial runs in this process, whose growth is then the learner's.
+    Unless it `believes` what a learner says of its size, no other trial runs in this process, whose
+    growth is then the learner's.
     """
 
     seconds: float = math.inf
     bytes: float = math.inf
-    stopped: Callable[[], bool] = lambda: False
-    alone: bool = False
+    stopped: Callable[[], bool] = never
+    believes: bool = True
 
 
 @dataclass(frozen=True)
@@ -289,10 +295,10 @@ class Walker:
         return None
 
     def _bytes(self) -> int:
-        """What the learner says it holds. In a process of its own, and under a limit, what the
-        process grew by is believed rather than a figure that leaves too much of it unexplained."""
+        """What the learner says it holds, unless this is not to be believed and leaves too much of
+        what the process grew by unexplained; without a figure, that growth."""
         stated = figure_of(self.learner, "nbytes")
-        if stated is not None and not (self.limits.alone or self.limits.bytes < math.inf):
+        if stated is not None and self.limits.believes:
             return stated
         grown = max(0, held_here() - self._base)
         return grown if stated is None or grown > stated + SLACK else stated
