@@ -63,6 +63,7 @@ Examples:
 @click.option(
     "-o", "--output", type=options.PATH, help="File for the findings; the text goes to stdout."
 )
+@options.allow_learner
 def check(
     baseline: Path | None,
     new: Path | None,

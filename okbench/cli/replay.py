@@ -30,6 +30,7 @@ Examples:
 @click.option(
     "--scores", type=options.FILE, help="Write the scores of a single record to this .npy file."
 )
+@options.allow_learner
 def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) -> None:
     """Repeat the trial of each of RECORDS, and print its outcome as one line of JSON.
 
@@ -88,6 +89,7 @@ def _is_as_expected(path: Path, scores: Path | None) -> bool:
     type=options.FOLDER,
     help="Write the record only if its outcome equals the one stored in this folder.",
 )
+@options.allow_learner
 def record(
     table: str,
     datasets: tuple[str, ...],

@@ -42,6 +42,7 @@ Examples:
     type=options.FILE,
     help="File for the chosen settings.  [default: TABLE.tuned.yaml beside the outcomes]",
 )
+@options.allow_learner
 @options.results
 def tune(
     table: str,
