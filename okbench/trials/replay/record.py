@@ -58,6 +58,11 @@ class Expected:
     sum_abs_f: float | None = None
     scores: FloatArray | None = None  # rows × columns, in the order the rows are met
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare."""
+        return all(value is None for value in vars(self).values())
+
 
 @dataclass(frozen=True)
 class Record:
