@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import okbench
 
 SOURCE = Path(okbench.__file__).parent
