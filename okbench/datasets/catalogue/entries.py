@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import cast
+from urllib.parse import urlsplit
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
@@ -229,6 +230,13 @@ def _address(node: Node, bases: Mapping[str, str]) -> str:
     if not address.startswith(("https://", "http://")):
         known = ", ".join(f"{base}:" for base in bases)
         raise node.error(f"'{text}' is no address: begin with https:// or a base ({known})")
+    try:
+        parts = urlsplit(address)
+        named = parts.hostname and parts.port != 0  # reading the port checks it
+    except ValueError as error:
+        raise node.error(f"'{text}' is no address: {error}") from error
+    if not named:
+        raise node.error(f"'{text}' is no address: it names no host")
     return address
 
 
