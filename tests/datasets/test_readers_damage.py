@@ -103,7 +103,7 @@ def read_as_entry(path: Path) -> None:
     entry = DatasetSpec("set", "binary", None, 2, {"all": file}, {})
     rows = MultiFileRows(read_files(entry, ["all"], lambda _: path))
     variant = VariantSpec("all", ("all",), task="multiclass", scale="[0,1]")
-    list(prepare("set", rows, variant).blocks())
+    list(prepare(path.name, rows, variant).blocks())
 
 
 def read_as_record(path: Path) -> None:

@@ -112,7 +112,7 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> About:
         np.save(folder / "orders.npy", _orders(entry, variant, len(ready.rows)))
     X = prepared_files.read_features(folder, ready.width)
     written = MultiFileRows([FileRows(X, ready.y)])
-    after = Ranges.of(written.blocks(np.arange(written.n_rows)), ready.width)
+    after = Ranges.of(written, np.arange(written.n_rows))
     return About(
         task=ready.task,
         classes=list(ready.classes),
