@@ -42,6 +42,7 @@ from okbench.datasets.catalogue.specs import (
     Source,
     Split,
     VariantSpec,
+    is_plain_name,
 )
 
 _FILE_KEYS = (
@@ -57,7 +58,7 @@ _VARIANT_KEYS = (
     *("task", "features", "classes", "rows", "train", "note"),
 )
 _READER_KEYS = tuple(option.name for option in fields(ReaderSpec))
-_PLAIN_NAME = re.compile(r"[^/\\\0]+")
+_OWN_NAME = re.compile(r"[^/\\\0]+")  # of a user's own file, which stays where it is
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ def _check_aliases(entries: Mapping[str, DatasetSpec]) -> None:
 
 
 def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool) -> DatasetSpec:
+    if not is_plain_name(name):
+        raise node.error(f"'{name}' is no name of a dataset: it names a folder as well")
     entry = node.fields(_ENTRY_KEYS, required=("task",))
     task = cast(Task, entry["task"].choice(TASKS))
     spec = DatasetSpec(
@@ -169,7 +172,7 @@ def _file(
         raise node.error(f"'{key}' has no reader; add 'reader: libsvm' or another")
     return FileSpec(
         key=key,
-        name=_name(found["name"]),
+        name=_own_name(found["name"]) if "path" in found else _name(found["name"]),
         folder=_name(found["folder"]) if "folder" in found else folder,
         reader=reader,
         sources=_sources(found.get("from"), bases),
@@ -326,8 +329,15 @@ def _digest(node: Node | None, digits: int) -> str:
 
 def _name(node: Node) -> str:
     text = node.text()
-    if not _PLAIN_NAME.fullmatch(text) or text in (".", ".."):
+    if not is_plain_name(text):
         raise node.error(f"'{text}' is no plain file name")
+    return text
+
+
+def _own_name(node: Node) -> str:
+    text = node.text()
+    if not _OWN_NAME.fullmatch(text) or text in (".", ".."):
+        raise node.error(f"'{text}' is no file name")
     return text
 
 

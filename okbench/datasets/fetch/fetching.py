@@ -21,7 +21,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from okbench.base.errors import FetchError, OkbenchError
+from okbench.base.errors import FetchError, OkbenchError, safe_to_show
 from okbench.base.locks import locked
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
@@ -188,7 +188,7 @@ def _copied_to(bundle: Path, result: FetchResult, task: FetchTask) -> FetchResul
 
 def _failed(task: FetchTask, error: OkbenchError | OSError) -> FetchResult:
     message = _disk_problem(error) if isinstance(error, OSError) else str(error)
-    return FetchResult(task.entry.name, task.file.name, "failed", message=message)
+    return FetchResult(task.entry.name, task.file.name, "failed", message=safe_to_show(message))
 
 
 def _disk_problem(error: OSError) -> str:

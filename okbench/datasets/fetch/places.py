@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from okbench.base.errors import FetchError
-from okbench.datasets.catalogue.specs import FileSpec, Source
+from okbench.datasets.catalogue.specs import FileSpec, Source, is_plain_name
 from okbench.datasets.data_folder import PACKED, at_home
 from okbench.datasets.fetch.answer import Answer, Patience, TryAgainError
 
@@ -53,7 +53,11 @@ class Mirror:
     def places(self, file: FileSpec) -> Iterator[Place]:
         """Every place of the mirror where the file could be, the most likely first."""
         names = [(f"{file.name}{suffix}", Source("")) for suffix in self._suffixes(file)]
-        names += [(source.name, source) for source in file.sources if source.member]
+        names += [
+            (source.name, source)
+            for source in file.sources
+            if source.member and is_plain_name(source.name)
+        ]
         for folder in (f"{file.folder}/", ""):
             for name, source in names:
                 key = folder + name

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from okbench.base.errors import DataError, OkbenchError
+from okbench.base.errors import DataError, OkbenchError, safe_to_show
 
 _LONGEST = 200
 
@@ -33,8 +33,7 @@ def refusing_damage(path: Path, kind: str) -> Iterator[None]:
 
 def printable(text: str) -> str:
     """A text out of a file, in one line, not too long, and safe to show on a terminal."""
-    words = " ".join(text.split())
-    shown = "".join(sign if sign.isprintable() else "?" for sign in words)
+    shown = safe_to_show(" ".join(text.split()))
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} …"
 
 
