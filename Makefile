@@ -2,15 +2,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+OLDEST := .venv-oldest
+# The lowest Numba that pyproject.toml allows; pip finds the NumPy that goes with it.
+LOWEST_NUMBA = $(shell sed -n 's/^ *"numba>=\([0-9.]*\),.*/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check guard format bench wheel browser clean venv-module
+.PHONY: help demo test numba-oldest check guard format bench wheel browser clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
 	@echo "make test    set up, then run every test"
-	@echo "make check   format, lint, types, and the import order of the rooms"
-	@echo "make guard   run the demo and hold its mistakes against results/"
+	@echo "make numba-oldest  run the tests of the learners with the oldest Numba supported"
+	@echo "make check   format, lint, types, and the import order of the packages"
+	@echo "make guard   run the demo and compare its mistakes with results/"
 	@echo "make bench   speed and memory, as ratios measured in one run"
 	@echo "make format  put the sources in order"
 	@echo "make wheel   build the wheel and the source archive in dist/"
@@ -20,6 +24,11 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n auto
+
+numba-oldest: $(OLDEST)/.ready
+	@$(OLDEST)/bin/python -c 'import numba, numpy; \
+	  print(f"Numba {numba.__version__}, NumPy {numpy.__version__}")'
+	$(OLDEST)/bin/python -m pytest -q -n auto tests/learners tests/trials/test_replay_conformance.py
 
 check: $(READY)
 	$(BIN)/ruff format --check
@@ -43,16 +52,19 @@ wheel: $(READY)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(READY): pyproject.toml
+$(READY): GIVEN = --group dev
+$(OLDEST)/.ready: GIVEN = --group test 'numba==$(LOWEST_NUMBA)'
+
+$(READY) $(OLDEST)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "okbench needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory venv-module
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
-	@touch $(READY)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable . $(GIVEN)
+	@touch $@
 
 APT = sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
   $$sudo apt-get update -qq && $$sudo apt-get install -qq --yes

@@ -95,10 +95,10 @@ def _measured(work: str, results: Path, runs: int) -> tuple[float, float]:
 
 
 def _report(results: Path, table: Table) -> None:
-    from okbench.reports.load import stored
+    from okbench.reports.load import load_table
     from okbench.reports.tables.render import render
 
-    render(stored(table, results, Options(), None), "terminal")
+    render(load_table(table, results, Options(), None).report, "terminal")
 
 
 def _check(results: Path, table: Table) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from okbench.learners.registry import Entry
     from okbench.reports.tables.export import load_results as load_results
 
-__version__ = "0.1.0"
+from okbench.base.version import __version__ as __version__
 
 
 def __getattr__(name: str) -> Any:

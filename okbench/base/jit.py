@@ -2,14 +2,22 @@
 
 Numba keeps a compiled function until the function's own file changes, whatever becomes of the
 functions it calls. So the cache has one folder for each state of all compiled sources of a package.
-Where that folder cannot be written nothing is kept: the places Numba would try next know of no such
-states.
+A process marks the folder it uses; a folder made anew makes older ones go, except those used last
+and those that a process of today may still use. Where nothing can be written, or where a Numba has
+other internals than those used here, functions compile in every process anew.
+
+With OKBENCH_PLAIN_KERNELS=1 in the environment, read once, the functions that are written in LLVM's
+own terms give way to their plain twins (`okbench.learners.compiled.vector_products`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -19,9 +27,12 @@ from typing import Any, TypeVar
 
 import numba
 import platformdirs
-from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+PLAIN_KERNELS = os.environ.get("OKBENCH_PLAIN_KERNELS") == "1"
+KEPT_STATES = 3  # folders of a package that stay, whenever they were used
+DAY = 24 * 60 * 60.0  # seconds
+_OKBENCH = Path(__file__).parents[1]
 _placing = Lock()  # Numba has one setting for all threads
 
 
@@ -32,20 +43,38 @@ def compiled(*, fastmath: bool | frozenset[str] = False) -> Callable[[Function],
         licences = fastmath if isinstance(fastmath, bool) else set(fastmath)
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=licences)(function)
         folder = cache_folder(_package_of(Path(function.__code__.co_filename)))
-        if _is_writable(folder):
-            with _cache_in(folder):
-                dispatcher._cache = _Cache(function)
+        if _is_ready(folder):
+            _keep(dispatcher, function, folder)
         return dispatcher
 
     return decorate
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache:
     """Numba's own, but a disk that fills up costs the time to compile again, not the run."""
+
+    def __init__(self, numbas: Any) -> None:
+        self._numbas = numbas
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numbas, name)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         with suppress(OSError):
-            super().save_overload(signature, data)
+            self._numbas.save_overload(signature, data)
+
+
+def _keep(dispatcher: Any, function: Function, folder: Path) -> None:
+    """Have Numba keep in this folder what it compiles of the function, if this Numba can."""
+    try:
+        from numba.core.caching import FunctionCache
+
+        with _cache_in(folder):
+            numbas = FunctionCache(function)
+        if hasattr(dispatcher, "_cache"):
+            dispatcher._cache = _Cache(numbas)
+    except (ImportError, AttributeError, TypeError, RuntimeError):
+        return
 
 
 def _package_of(source: Path) -> Path:
@@ -58,27 +87,57 @@ def _package_of(source: Path) -> Path:
 
 @cache
 def cache_folder(sources: Path) -> Path:
-    """Where the compiled functions of a package or folder are kept until one of them changes."""
+    """Where the compiled functions of a package or folder are kept until one of them changes.
+
+    In a package those sources count in which the word `compiled` stands, or which are below a
+    folder of that name. What others compile calls okbench, so its state is part of theirs. The
+    folder is named after the package and its state.
+    """
     in_package = (sources / "__init__.py").is_file()
-    state = hashlib.sha256()
+    below = numba.__version__ if sources == _OKBENCH else cache_folder(_OKBENCH).name
+    state = hashlib.sha256(f"{below} {PLAIN_KERNELS}".encode())
     for path in sorted(sources.rglob("*.py") if in_package else sources.glob("*.py")):
-        text = path.read_bytes()
-        if not in_package or b"compiled" in text or "compiled" in path.parts:
+        text, place = path.read_bytes(), path.relative_to(sources)
+        if not in_package or b"compiled" in text or "compiled" in place.parts:
+            state.update(f"\n{place} {len(text)}\n".encode())
             state.update(text)
     with _placing:
-        chosen = numba.config.CACHE_DIR
+        chosen = getattr(numba.config, "CACHE_DIR", "")
     root = Path(chosen) if chosen else platformdirs.user_cache_path("okbench") / "compiled"
-    return root / state.hexdigest()[:16]
+    return root / f"{sources.name}-{state.hexdigest()[:16]}"
 
 
 @cache
-def _is_writable(folder: Path) -> bool:
+def _is_ready(folder: Path) -> bool:
+    """Whether the folder is there and can be written; it is marked as used now."""
     try:
+        is_new = not folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return True
+            os.utime(folder)
     except OSError:
         return False
+    if is_new:
+        _prune(folder)
+    return True
+
+
+def _prune(newest: Path) -> None:
+    """Remove folders of older states, but for those used last and those used within a day.
+
+    A process that still uses what is removed compiles again.
+    """
+    package = newest.name.rpartition("-")[0]
+    state = re.compile(re.escape(package) + "-[0-9a-f]{16}")
+    used = []
+    with suppress(OSError):
+        for folder in newest.parent.iterdir():
+            if state.fullmatch(folder.name):
+                with suppress(OSError):  # another process removes folders as well
+                    used.append((folder.stat().st_mtime, folder))
+    for last, folder in sorted(used, reverse=True)[KEPT_STATES:]:
+        if last < time.time() - DAY:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

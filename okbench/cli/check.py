@@ -138,8 +138,8 @@ def _check_speed(
 ) -> Check:
     from tqdm import tqdm
 
+    from okbench.cli.speed_job import ROUNDS, compare_speed
     from okbench.papers.table_catalogue import find
-    from okbench.reports.guard.speed_job import ROUNDS, compare_speed
     from okbench.trials.plan.options import Options
 
     cells = Options(datasets=datasets, learners=learners)
@@ -170,15 +170,11 @@ def bless(table: str, reason: str, into: Path, results: Path, **which: Any) -> N
     A baseline is a results file whose cells are complete, with the reason why its numbers are
     accepted ("blessed").
     """
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.guard.bless import bless as write_baseline
     from okbench.trials.plan.options import Options
-    from okbench.trials.store.files import Store
 
-    found = find(table)
-    baseline = Store.of(into, found.name)
-    before = len(baseline.read(curves=False).measured)
-    path = write_baseline(found, results, into, reason, Options(**which))
-    count = f"{len(baseline.read(curves=False).measured)} trials"
-    count += f", {before} before" if before else ""
-    click.echo(f"{path}: {count}  (okbench check {path})")
+    made = write_baseline(find(table), results, into, reason, Options(**which), versions())
+    before = f", {made.before} before" if made.before else ""
+    click.echo(f"{made.path}: {made.trials} trials{before}  (okbench check {made.path})")

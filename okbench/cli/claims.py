@@ -36,6 +36,7 @@ def claims(
     results: Path,
 ) -> None:
     """Test the claims of PAPER, or of every paper, on stored outcomes. This runs nothing."""
+    from okbench.learners.registry import versions
     from okbench.reports.claims import claim_evidence
     from okbench.reports.claims.claims_file import claims_of, papers_with_claims
     from okbench.reports.claims.judge import settle_claim
@@ -43,7 +44,7 @@ def claims(
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
 
-    reports = reports_in(results, Options(trials=trials, seed=seed))
+    reports = reports_in(results, Options(trials=trials, seed=seed), versions())
     judge = claim_evidence.printed if printed else claim_evidence.measured
     settled = [
         settle_claim(claim, reports, judge)

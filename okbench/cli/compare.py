@@ -71,10 +71,11 @@ def _compare_learners(
     results: Path,
     form: str,
 ) -> None:
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.compare.ranking import comparisons, ranking
     from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
-    from okbench.reports.load import stored
+    from okbench.reports.load import load_table
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
 
@@ -86,7 +87,8 @@ def _compare_learners(
                 f"{name} is one set of outcomes; name another to compare it with, or a table"
             ) from error
         raise
-    report = stored(table, results, Options(trials=trials, seed=seed), None)
+    options = Options(trials=trials, seed=seed)
+    report = load_table(table, results, options, None, versions()).report
     found, ranks = comparisons(report, against), ranking(report)
     text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)

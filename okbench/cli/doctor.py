@@ -64,10 +64,10 @@ def _load() -> Finding:
 def _compiler() -> Finding:
     import numba
 
-    from okbench import learners
+    import okbench
     from okbench.base.jit import cache_folder
 
-    place = cache_folder(Path(learners.__path__[0]) / "compiled")
+    place = cache_folder(Path(okbench.__path__[0]))
     kept = _writable(place)
     advice = "" if kept else ", which cannot be written: set NUMBA_CACHE_DIR to a folder that can"
     return kept, f"numba {numba.__version__}, cache in {place}{advice}"

@@ -34,16 +34,18 @@ def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **w
     This runs nothing.
     """
     from okbench.base.whole_files import write_whole
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.figures.draw import images
-    from okbench.reports.figures.figure_data import stored_picture
+    from okbench.reports.figures.figure_data import picture_of
     from okbench.reports.figures.text import csv_of
+    from okbench.reports.load import load_table
     from okbench.trials.plan.options import Options
 
     found = find(figure, tuned=settings)
     if found.figure is None:
         raise UsageError(f"{found.name} is a table, not a figure  (okbench report {found.name})")
-    picture = stored_picture(found, results, Options(**which))
+    picture = picture_of(load_table(found, results, Options(**which), None, versions()))
     if not picture.panels:
         raise UsageError(
             f"there are no outcomes of {found.name} in {results}  (okbench run {found.name})"

@@ -48,6 +48,7 @@ def report(
     **which: Any,
 ) -> None:
     """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing."""
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
     from okbench.trials.store.files import Store
@@ -60,24 +61,28 @@ def report(
         raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")
     asked = Options(**which)
     if explain:
+        from okbench.reports.load import load_table
         from okbench.reports.tables.explain import explain as explained
         from okbench.reports.tables.render import written
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
-        text = explained(found, *explain, results, asked, named)
+        loaded = load_table(found, results, asked, None, versions())
+        text = explained(loaded, *explain, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)
     elif curve:
         from okbench.reports.figures.curve_text import stored_curves
 
         width = shutil.get_terminal_size().columns
-        click.echo(stored_curves(found, results, asked, width, sys.stdout.encoding), nl=False)
+        text = stored_curves(found, results, asked, width, sys.stdout.encoding, versions())
+        click.echo(text, nl=False)
     else:
         print_table(found, asked, results, form)
 
 
 def print_table(table: Table, options: Options, results: Path, form: str) -> None:
     """The table or figure as stored, on stdout."""
+    from okbench.learners.registry import versions
     from okbench.reports.pages import stored_text
 
-    text = stored_text(table, results, options, form, sys.stdout.encoding)
+    text = stored_text(table, results, options, form, sys.stdout.encoding, versions())
     click.echo(text, nl=False)

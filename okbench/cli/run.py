@@ -70,6 +70,7 @@ def run(
     Each outcome is stored as soon as its trial ends, so that an interrupted run continues where it
     stopped. With --data every learner runs on rows of your own.
     """
+    from okbench.learners.registry import versions
     from okbench.trials.plan.available import registered
     from okbench.trials.run.estimate import dry_run as plan_summary
     from okbench.trials.run.run_table import run
@@ -80,7 +81,7 @@ def run(
         page, load, missing = _source(table, settings, **reading)
     # a table of complexities is about seconds, and has the learners that exist
     complexity = page.kind == "complexity"
-    found = registered(page)[0] if complexity else page
+    found = registered(page, versions())[0] if complexity else page
     asked["timing"] = asked["timing"] or complexity
     chosen = _options(**asked)
     store = Store.of(results, found.trials_of)
@@ -144,7 +145,7 @@ def _fetch(table: Table, options: Options) -> None:
     """Fetch the missing files that the run needs; the run itself reports what is still missing."""
     from okbench import datasets
     from okbench.datasets.fetch.fetching import fetch
-    from okbench.trials.plan.planning import chosen_cells
+    from okbench.trials.plan.cells import chosen_cells
 
     rows = dict.fromkeys(row for row, _ in chosen_cells(table, options))
     absent = [row.name for row in rows if datasets.missing(row.name, row.variant)]

@@ -32,8 +32,9 @@ def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
 
     The pages need no network and no server. This runs nothing.
     """
+    from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 
-    written = build(results, to, [find(name) for name in tables])
+    written = build(results, to, [find(name) for name in tables], versions())
     click.echo(f"{written.index}: {', '.join(written.tables)} ({written.bytes / 1e6:.1f} MB)")

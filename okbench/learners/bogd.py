@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 
 from okbench.base.errors import UsageError
-from okbench.learners.budgeted import Budgeted
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED, RESIDUAL
-from okbench.learners.compiled.rules.budget import REMOVE_AT_RANDOM, REMOVE_OLDEST, Rule
+from okbench.learners.compiled.rules.bogd import BOGDRule, learn_bogd
+from okbench.learners.compiled.walks import Stream, Work
 from okbench.learners.contract import Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
 @learner("BOGD", paper="lsokl", version=1)
-class BOGD(Budgeted):
+class BOGD(BudgetedLearner):
     """Online gradient descent with decay that removes a support when full (Zhao et al. 2012).
 
     The authors' code differs by task. For two classes it removes at random, scales the others up by
@@ -25,7 +26,6 @@ class BOGD(Budgeted):
 
     classification_loss = HINGE
     regression_loss = RESIDUAL
-    overflow = REMOVE_OLDEST
 
     def __init__(
         self,
@@ -48,24 +48,43 @@ class BOGD(Budgeted):
 
     def check_settings(self) -> None:
         super().check_settings()
+        self.check_step()
         if self.decay is not None:
             check_number(self, "decay", at_least=0.0)
         if self.clip is not None:
             check_number(self, "clip", above=0.0)
 
-    def rule(self, problem: Problem) -> Rule:
-        decaying = super().rule(problem)._replace(keep=1.0 - self.step * self._decay(problem))
+    def rule(self, problem: Problem) -> BOGDRule:
+        rule = BOGDRule(
+            budget=self.budget,
+            loss=self.loss(problem.task),
+            epsilon=float(self.epsilon),
+            sharpness=self.sharpness,
+            step=float(self.step),
+            keep=float(1.0 - self.step * self._decay(problem)),
+        )
         if problem.task == "regression":
-            return decaying
-        clip = self.clip
+            return rule
         if problem.task == "multiclass":
-            return decaying._replace(ceiling=math.inf if clip is None else clip * self.step)
-        return decaying._replace(
-            overflow=REMOVE_AT_RANDOM,
+            ceiling = math.inf if self.clip is None else float(self.clip * self.step)
+            return rule._replace(ceiling=ceiling, cuts_off=True)
+        return rule._replace(
+            at_random=True,
             # with a budget of one nothing is left to scale up
             growth=self.budget / (self.budget - 1) if self.budget > 1 else 1.0,
-            ceiling=(10.0 if clip is None else clip) * self.step,
+            ceiling=float((10.0 if self.clip is None else self.clip) * self.step),
         )
+
+    def _advance(
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
+    ) -> tuple[int, int, int, int]:
+        n_uniforms = len(stream.targets) - first if self._rule.at_random else 0
+        uniforms = self.draws.look_ahead(n_uniforms)
+        reason, learned, size, updates, drawn = learn_bogd(
+            stream, first, model.supports, model.size, self._rule, uniforms, work
+        )
+        self.draws.use_up(drawn)
+        return reason, learned, size, updates
 
     def _decay(self, problem: Problem) -> float:
         if self.decay is not None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from okbench.learners.budget_base import Slotted
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.bpa_projection import (
-    Absorbing,
-    Neighbours,
-    walk_neighbouring,
-    walk_projecting,
-)
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.losses import AGGRESSIVE
+from okbench.learners.compiled.rules.bpa_projection import Neighbours, learn_bpann, learn_bpap
+from okbench.learners.compiled.rules.bpas import AggressiveRule
+from okbench.learners.compiled.walks import Stream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
-class BudgetedPassiveAggressive(Slotted):
+class BudgetedPassiveAggressive(BudgetedLearner):
     """Settings of the passive-aggressive learners that project what they remove."""
 
     def __init__(
@@ -37,10 +35,14 @@ class BudgetedPassiveAggressive(Slotted):
         check_number(self, "aggressiveness", above=0.0)
         check_number(self, "guard", above=0.0)
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        self._absorbing = Absorbing(
-            self.budget, self.sharpness, float(self.aggressiveness), float(self.guard)
+    def rule(self, problem: Problem) -> AggressiveRule:
+        return AggressiveRule(
+            budget=self.budget,
+            loss=AGGRESSIVE,
+            epsilon=0.0,
+            sharpness=self.sharpness,
+            aggressiveness=float(self.aggressiveness),
+            guard=float(self.guard),
         )
 
 
@@ -54,19 +56,16 @@ class BPAP(BudgetedPassiveAggressive):
     would come to.
     """
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
+    def memory(self, problem: Problem) -> FloatArray:
         slots = self.budget + 1
-        self._root = aligned(slots, padded(slots))  # of the inverse Gram matrix, oldest first
-        self._work = aligned(3, padded(slots))
+        return aligned(slots, padded(slots))  # root of the inverse Gram matrix, oldest first
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        return walk_projecting(
-            rows, targets, first, self._position, self._supports, self._size, self._absorbing,
-            self._root, self._work, scores, kernel,
-        )  # fmt: skip
+        root = model.memory
+        rows = aligned(3, root.shape[1])
+        return learn_bpap(stream, first, model.supports, model.size, self._rule, root, rows, work)
 
 
 @learner("BPA-NN", paper="lsokl", version=1, tasks=("binary", "multiclass"))
@@ -75,19 +74,16 @@ class BPANN(BudgetedPassiveAggressive):
 
     They are the new row and the support nearest to the removed one, which is chosen as in BPA-P.
     aggressiveness is the longest step. A neighbour that is the new row but for less than guard
-    takes nothing over. Supports are told in the order of their slots, in which a new one takes the
-    place of the one it replaces.
+    takes nothing over. Supports are listed in the order of their slots, in which a new one takes
+    the place of the one it replaces.
     """
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        self._neighbours = Neighbours(np.zeros(self.budget, dtype=np.int64), np.zeros(self.budget))
-        self._other = aligned(1, padded(self.budget + 1))
+    def memory(self, problem: Problem) -> Neighbours:
+        return Neighbours(np.zeros(self.budget, dtype=np.int64), np.zeros(self.budget))
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        return walk_neighbouring(
-            rows, targets, first, self._position, self._supports, self._size, self._absorbing,
-            self._neighbours, self._other, scores, kernel,
-        )  # fmt: skip
+        return learn_bpann(
+            stream, first, model.supports, model.size, self._rule, model.memory, work
+        )

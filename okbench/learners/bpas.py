@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from okbench.learners.budget_base import Slotted
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.bpas import Aggression, walk
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.losses import AGGRESSIVE
+from okbench.learners.compiled.rules.bpas import AggressiveRule, learn_bpas
+from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
 @learner("BPA-S", paper="lsokl", version=1, tasks=("binary", "multiclass"))
-class BPAS(Slotted):
+class BPAS(BudgetedLearner):
     """Passive-aggressive learner that replaces the support it costs least (Wang and Vucetic 2010).
 
-    aggressiveness is the longest step. Supports are told in the order of their slots, in which a
+    aggressiveness is the longest step. Supports are listed in the order of their slots, in which a
     new one takes the place of the one it replaces.
     """
 
@@ -27,15 +29,17 @@ class BPAS(Slotted):
         super().check_settings()
         check_number(self, "aggressiveness", above=0.0)
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        self._sums = aligned(5, padded(self.budget))  # what choosing a slot adds up
-        self._aggression = Aggression(self.budget, self.sharpness, float(self.aggressiveness))
+    def rule(self, problem: Problem) -> AggressiveRule:
+        return AggressiveRule(
+            budget=self.budget,
+            loss=AGGRESSIVE,
+            epsilon=0.0,
+            sharpness=self.sharpness,
+            aggressiveness=float(self.aggressiveness),
+        )
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        return walk(
-            rows, targets, first, self._position, self._supports, self._size, self._aggression,
-            self._sums, scores, kernel,
-        )  # fmt: skip
+        sums = aligned(5, padded(self._rule.budget))
+        return learn_bpas(stream, first, model.supports, model.size, self._rule, sums, work)

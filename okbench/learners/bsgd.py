@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from okbench.learners.compiled.lanes import Entries, aligned
-from okbench.learners.compiled.rules.bsgd import Room, Rule, learn_rows
-from okbench.learners.compiled.rules.merging import TILE_SIZE, placed
+from okbench.learners.compiled.losses import HINGE
+from okbench.learners.compiled.merging import placed
+from okbench.learners.compiled.rules.bsgd import BSGDRule, Partners, learn_bsgd
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.pegasos import Pegasos
+from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice
 
@@ -25,33 +26,26 @@ class BSGD(Pegasos):
 
     @property
     def _factor(self) -> float:
-        return 1.0 / (self._rule.decay * self._seen) if self._seen else 0.0
+        seen = self._learned().seen
+        return 1.0 / (self._rule.decay * seen) if seen else 0.0
 
     def _start(self, problem: Problem) -> None:
         super()._start(problem)
-        looks_up = self._looks_up()
-        self._rule = Rule(self.budget, float(self.decay), self.sharpness, self.merges, looks_up)
-        lanes = self._vectors.coefficients.shape[1]
-        self._partners = Room(
-            tile=aligned(TILE_SIZE),
-            table=placed() if looks_up else np.empty(0),
-            values=aligned(problem.n_features),
-            columns=np.zeros(problem.n_features, dtype=np.int32),
-            log_kernels=aligned(1, lanes),
-            losses=aligned(lanes),
-            places=aligned(lanes),
+        self._rule = BSGDRule(
+            budget=self.budget,
+            loss=HINGE,
+            sharpness=self.sharpness,
+            decay=float(self.decay),
+            merges=self.merges,
+            looks_up=self._looks_up(),
         )
 
     def _looks_up(self) -> bool:
         return False
 
-    def _advance(
-        self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
-    ) -> tuple[int, int]:
-        return learn_rows(
-            rows, targets, self._seen, self._vectors, self._size, self._rule,
-            self._partners, kernel, scores,
-        )  # fmt: skip
+    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+        partners = Partners.of(model.supports, placed() if self._rule.looks_up else np.empty(0))
+        return learn_bsgd(stream, model.supports, model.size, self._rule, partners, kernel)
 
 
 @learner("BSGD-M", paper="rrf", version=1, tasks=("binary", "multiclass"))

@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.learners.compiled.lanes import Entries, aligned, kernel_rows
-from okbench.learners.compiled.rules.budget import CROWDED, UNDRAWN, Supports
+from okbench.learners.compiled.supports import Supports
+from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, Stream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
 
 
-class Slotted(KernelLearner):
-    """A kernel expansion of at most `budget` supports. A subclass says how rows are learned."""
+class BudgetModel(NamedTuple):
+    """What a learner on a budget has learned."""
+
+    supports: Supports
+    size: int
+    memory: Any = ()  # what its rule remembers besides: arrays, or tuples of them
+
+
+class BudgetedLearner(KernelLearner):
+    """A kernel expansion of at most `budget` supports.
+
+    A subclass gives its settings as the numbers of a compiled rule, makes what the rule remembers
+    besides the supports, and calls its walk in `_advance`.
+    """
 
     budget: int
 
-    _supports: Supports
-    _size: int = 0
+    _model: BudgetModel | None = None
+    _rule: Any
 
     @property
     def support_size(self) -> int:
-        return self._size
+        return self._model.size if self._model else 0
 
     @property
     def coefficients(self) -> FloatArray:
-        self._begun()
-        return self._supports.coefficients[:, self._slots]
+        return self._learned().supports.coefficients[:, self._slots]
 
     @property
     def support_rows(self) -> NDArray[np.int64]:
-        self._begun()
-        return self._supports.rows[self._slots]
+        return self._learned().supports.rows[self._slots]
 
     def kernel(self, block: Block) -> FloatArray:
         """Kernel of rows and supports: rows × supports, oldest first."""
@@ -44,50 +56,72 @@ class Slotted(KernelLearner):
 
     def support_kernel(self) -> FloatArray:
         """The Gram matrix of the supports, oldest first."""
-        values = self._against_supports(self._supports.entries)
+        values = self._against_supports(self._learned().supports.entries)
         return values[np.ix_(self._slots, self._slots)]
 
     def check_settings(self) -> None:
         super().check_settings()
         check_whole(self, "budget", at_least=1)
 
+    @abstractmethod
+    def rule(self, problem: Problem) -> Any:
+        """The learner in numbers: the rule of its walk."""
+
+    def memory(self, problem: Problem) -> Any:
+        """What its rule remembers besides the supports, empty."""
+        return ()
+
     @property
     def _slots(self) -> NDArray[np.int32]:
-        return self._supports.order[: self._size]
+        supports, size, _ = self._learned()
+        return supports.order[:size]
+
+    def _learned(self) -> BudgetModel:
+        self._begun()
+        assert self._model is not None  # what has begun has a model
+        return self._model
 
     def _against_supports(self, rows: Entries) -> FloatArray:
-        values = aligned(len(rows.starts), self._supports.coefficients.shape[1])
-        kernel_rows(rows, self._supports.lanes, self.sharpness, values)
+        supports = self._learned().supports
+        values = aligned(len(rows.starts), supports.coefficients.shape[1])
+        kernel_rows(rows, supports.lanes, self.sharpness, values)
         return values
 
     def _clear(self, problem: Problem) -> None:
-        self._supports = Supports.empty(problem.n_features, problem.n_columns, self.budget)
-        self._size = 0
+        self._rule = self.rule(problem)
+        supports = Supports.empty(problem.n_features, problem.n_columns, self.budget)
+        self._model = BudgetModel(supports, 0, self.memory(problem))
 
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
         self._walk(block, targets, scores)
 
     def _walk(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows in order and fill in their scores; how many were learned."""
-        rows = Entries.of(block)
-        widest = int((rows.stops - rows.starts).max(initial=0))
-        self._supports = self._supports.with_room_for(widest)
-        kernel = aligned(1, self._supports.coefficients.shape[1])
-        learned, reason = 0, CROWDED
-        while reason == CROWDED:
-            reason, learned, self._size, updates = self._advance(
-                rows, targets, learned, scores, kernel
-            )
-            self.updates += updates
+        stream = Stream(Entries.of(block), targets, scores, self._position)
+        widest = int((stream.rows.stops - stream.rows.starts).max(initial=0))
+        learned, reason = 0, CRAMPED
+        while reason in (CRAMPED, CROWDED):
+            model = self._learned()
+            supports = self._with_room(model.supports, widest)
             if reason == CROWDED:
-                self._supports = self._supports.widened(widest)
+                supports = supports.widened(widest)
+            model = model._replace(supports=supports)
+            reason, learned, size, updates = self._advance(
+                stream, learned, model, Work.of(supports)
+            )
+            self._model = model._replace(size=size)
+            self.updates += updates
         if reason == UNDRAWN:
             raise DataError(f"{self.name}: the recorded draws end before row {learned}'s removal")
         return learned
 
+    def _with_room(self, supports: Supports, widest: int) -> Supports:
+        """Slots that a row of `widest` entries can take, whatever the rule makes of them."""
+        return supports.with_room_for(widest)
+
     @abstractmethod
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         """Learn from row `first` on: (why it ended, rows learned up to, size, updates)."""
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from okbench.learners.budget_base import Slotted
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.budget_perceptron import Keeping, walk
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.losses import NOT_POSITIVE
+from okbench.learners.compiled.rules.budget_perceptron import (
+    BudgetPerceptronRule,
+    Margins,
+    learn_budget_perceptron,
+)
+from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
 @learner("BudgetPerceptron", paper="lsokl", version=1, tasks=("binary", "multiclass"))
-class BudgetPerceptron(Slotted):
+class BudgetPerceptron(BudgetedLearner):
     """Perceptron that removes the support the others classify best (Crammer et al. 2003).
 
     Rows join whose margin is at most `margin`. When full, the support leaves whose margin without
@@ -35,18 +41,23 @@ class BudgetPerceptron(Slotted):
         check_number(self, "step", above=0.0)
         check_number(self, "margin", at_least=0.0)
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        self._keeping = Keeping(self.budget, float(self.margin), float(self.step), self.sharpness)
+    def rule(self, problem: Problem) -> BudgetPerceptronRule:
+        return BudgetPerceptronRule(
+            budget=self.budget,
+            loss=NOT_POSITIVE,
+            epsilon=0.0,
+            sharpness=self.sharpness,
+            step=float(self.step),
+            margin=float(self.margin),
+        )
+
+    def memory(self, problem: Problem) -> Margins:
         width = padded(self.budget + 1)
-        self._labels = np.zeros(width)
-        self._reached = aligned(problem.n_columns, width)  # scores at the supports
-        self._other = aligned(1, width)
+        return Margins(np.zeros(width), aligned(problem.n_columns, width))
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        return walk(
-            rows, targets, first, self._position, self._supports, self._size, self._keeping,
-            self._labels, self._reached, self._other, scores, kernel,
-        )  # fmt: skip
+        return learn_budget_perceptron(
+            stream, first, model.supports, model.size, self._rule, model.memory, work
+        )

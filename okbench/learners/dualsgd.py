@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from okbench.learners.compiled.lanes import Entries, aligned, padded
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED
-from okbench.learners.compiled.rules.dualsgd import Features, Rule, learn_rows, score_rows
+from okbench.learners.compiled.rules.dualsgd import (
+    Features,
+    Rule,
+    Workspace,
+    learn_rows,
+    score_rows,
+)
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.loss_choice import check_loss, chosen_loss
-from okbench.learners.pegasos import Pegasos
+from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_whole
 
@@ -83,17 +90,15 @@ class DualSGD(Pegasos):
             components=self.components,
             frequencies=frequencies,
             weights=aligned(2 * problem.n_columns, lanes),
-            room=aligned(3, lanes),
         )
 
-    def _advance(
-        self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
-    ) -> tuple[int, int]:
+    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+        rows, targets, scores, seen = stream
         return learn_rows(
-            rows, targets, self._seen, self._vectors, self._size, self._features, self._leftover,
-            self._rule, kernel, scores,
+            rows, targets, seen, model.supports, model.size, Workspace.of(self._features),
+            self._leftover, self._rule, kernel, scores,
         )  # fmt: skip
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
-        features = self._features._replace(room=aligned(*self._features.room.shape))
-        score_rows(rows, self._vectors, features, self.sharpness, kernel, scores)
+        workspace = Workspace.of(self._features)
+        score_rows(rows, self._learned().supports, workspace, self.sharpness, kernel, scores)

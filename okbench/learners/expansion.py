@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import Entries, Lanes, aligned
-from okbench.learners.compiled.rules.expansion import BLOCK, Expanding, Motion, ask, learn
+from okbench.learners.compiled.expansion import (
+    Expanding,
+    LaneWork,
+    Motion,
+    learn_expansion,
+    score_expansion,
+)
+from okbench.learners.compiled.lanes import Entries
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
@@ -14,31 +23,39 @@ from okbench.learners.rows import Block
 ROOM = 1024  # rows that could all join before the arrays of supports are looked at again
 
 
+class ExpansionModel(NamedTuple):
+    """What an expansion without a bound has learned."""
+
+    supports: Expanding
+    size: int
+    state: FloatArray  # silent tube, common factor of all coefficients
+
+
 class Expansion(KernelLearner):
     """A kernel expansion without a bound: every row that changes the model stays in it."""
 
-    _supports: Expanding
-    _size: int = 0
-    _lanes: Lanes
+    _model: ExpansionModel | None = None
+    _work: LaneWork
 
     @property
     def support_size(self) -> int:
-        return self._size
+        return self._model.size if self._model else 0
 
     @property
     def coefficients(self) -> FloatArray:
-        table = np.zeros((self._begun().n_columns, self._size))
-        gains = self._state[1] * self._supports.gains[: self._size]
-        places = np.arange(self._size)
-        table[self._supports.plus[places], places] = gains
-        paired = np.flatnonzero(self._supports.minus[places] >= 0)
-        table[self._supports.minus[paired], paired] = -gains[paired]
+        n_columns, (supports, size, state) = self._begun().n_columns, self._learned()
+        table = np.zeros((n_columns, size))
+        gains = state[1] * supports.gains[:size]
+        places = np.arange(size)
+        table[supports.plus[places], places] = gains
+        paired = np.flatnonzero(supports.minus[places] >= 0)
+        table[supports.minus[paired], paired] = -gains[paired]
         return table
 
     @property
     def support_rows(self) -> NDArray[np.int64]:
-        self._begun()
-        return self._supports.rows[: self._size]
+        supports, size, _ = self._learned()
+        return supports.rows[:size]
 
     def check_settings(self) -> None:
         super().check_settings()
@@ -48,51 +65,34 @@ class Expansion(KernelLearner):
         """The learner in numbers."""
         return Motion(self.loss(problem.task), float(self.step), self.sharpness)
 
+    def _learned(self) -> ExpansionModel:
+        self._begun()
+        assert self._model is not None  # what has begun has a model
+        return self._model
+
     def _clear(self, problem: Problem) -> None:
         self._motion = self.motion(problem)
-        self._supports = Expanding.empty()
-        self._size = 0
-        self._state = np.array([self.epsilon, 1.0])  # silent tube, common factor of coefficients
-        self._lanes, self._inner, self._sums = self._work(problem)
+        self._model = ExpansionModel(Expanding.empty(), 0, np.array([self.epsilon, 1.0]))
+        self._work = LaneWork.of(problem.n_features, problem.n_columns)
 
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
-        rows = Entries.of(block)
-        before = self._size
+        stream = Stream(Entries.of(block), targets, scores, self._position)
         for first in range(0, len(block), ROOM):
             last = min(first + ROOM, len(block))
-            self._lanes = _room_for(rows, first, last, self._lanes)
-            self._supports = self._supports.with_room_for(self._size, rows, first, last)
-            self._size = learn(
-                rows, first, last, targets, self._position, self._supports, self._size,
-                self._lanes, self._motion, self._state, self._inner, self._sums, scores,
-            )  # fmt: skip
-        self.updates += self._size - before
+            self._work = self._work.with_room_for(stream.rows, first, last)
+            model = self._learned()
+            supports = model.supports.with_room_for(model.size, stream.rows, first, last)
+            self._model = model = model._replace(supports=supports)  # frees what it outgrew
+            size = learn_expansion(
+                stream, first, last, supports, model.size, self._motion, model.state, self._work
+            )
+            self._model = model._replace(size=size)
+            self.updates += size - model.size
 
     def _scores(self, block: Block) -> FloatArray:
-        rows = Entries.of(block)
-        lanes, inner, sums = self._work(self._begun())  # its own: many may ask at once
-        lanes = _room_for(rows, 0, len(block), lanes)
-        scores = np.empty((len(block), len(sums)))
-        ask(
-            rows, self._supports, self._size, lanes, self.sharpness, self._state, inner, sums,
-            scores,
-        )  # fmt: skip
+        rows, problem = Entries.of(block), self._begun()
+        work = LaneWork.of(problem.n_features, problem.n_columns).with_room_for(rows, 0, len(block))
+        scores = np.empty((len(block), problem.n_columns))
+        supports, size, state = self._learned()
+        score_expansion(rows, supports, size, self.sharpness, state, work, scores)
         return scores
-
-    @staticmethod
-    def _work(problem: Problem) -> tuple[Lanes, FloatArray, FloatArray]:
-        """Lanes for a block of rows, their inner products with a support, their sums."""
-        lanes = Lanes.empty(problem.n_features, BLOCK, n_rows=1024)
-        return lanes, aligned(4, BLOCK), aligned(problem.n_columns, BLOCK)
-
-
-def _room_for(rows: Entries, first: int, last: int, lanes: Lanes) -> Lanes:
-    """Lanes that any block of rows[first:last], cut from `first` on, can be together."""
-    n_entries = max(
-        (
-            int(rows.stops[min(start + BLOCK, last) - 1] - rows.starts[start])
-            for start in range(first, last, BLOCK)
-        ),
-        default=0,
-    )
-    return lanes if lanes.has_room_for(n_entries) else lanes.widened(n_entries)

@@ -32,7 +32,7 @@ class FOGD(LinearOnMap):
 
     def feature_map(self, problem: Problem, draws: Draws) -> FourierMap:
         self._scale = 1.0 / self.width
-        return FourierMap(draws.normals(problem.n_features, self.components) / self.width)
+        return FourierMap.of(draws.normals(problem.n_features, self.components) / self.width)
 
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from okbench.learners.budgeted import Budgeted
+import numpy as np
+
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import NOT_POSITIVE
-from okbench.learners.compiled.rules.budget import SHRINK_AND_REMOVE_OLDEST, Rule
-from okbench.learners.contract import Problem, Task
+from okbench.learners.compiled.rules.forgetron import ForgetronRule, learn_forgetron
+from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.contract import FloatArray, Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice
 
 
 @learner("Forgetron", paper="lsokl", version=1)
-class Forgetron(Budgeted):
+class Forgetron(BudgetedLearner):
     """Perceptron that shrinks its supports so that it can drop the oldest (Dekel et al. 2005).
 
     root: which root of the shrinking equation is taken where the two lie on either side of 1.
     "reference" is the authors' code, which takes the larger and so inflates; "correct" shrinks.
     """
-
-    overflow = SHRINK_AND_REMOVE_OLDEST
 
     def __init__(
         self,
@@ -40,7 +41,25 @@ class Forgetron(Budgeted):
 
     def check_settings(self) -> None:
         super().check_settings()
+        self.check_step()
         check_choice(self, "root", ("reference", "correct"))
 
-    def rule(self, problem: Problem) -> Rule:
-        return super().rule(problem)._replace(larger_root=self.root == "reference")
+    def rule(self, problem: Problem) -> ForgetronRule:
+        return ForgetronRule(
+            budget=self.budget,
+            loss=self.loss(problem.task),
+            epsilon=float(self.epsilon),
+            sharpness=self.sharpness,
+            step=float(self.step),
+            larger_root=self.root == "reference",
+        )
+
+    def memory(self, problem: Problem) -> FloatArray:
+        return np.zeros(2)  # the damage so far, and the mistakes
+
+    def _advance(
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
+    ) -> tuple[int, int, int, int]:
+        return learn_forgetron(
+            stream, first, model.supports, model.size, self._rule, model.memory, work
+        )

@@ -1,4 +1,19 @@
-"""What learners with a Gaussian kernel share: its width, a loss by task, the supports they tell."""
+"""What learners with a Gaussian kernel share: its width, a loss by task, the supports they show.
+
+Which base a new learner derives from depends on where its model lives:
+
+- `Expansion`: every row that joins stays. Bring losses, or a `motion`.
+- `BudgetedLearner`: at most `budget` rows stay. Bring a walk in `compiled/rules` that says which
+  support leaves, and `_advance`, which calls it.
+- `Pegasos`: at most `budget` vectors that may be merged, with steps of 1 / (decay · n).
+- `LinearOnMap` (module `linear`): weights on features. Bring the map.
+- `OnlineLearner` (module `base`): anything else.
+
+What a learner has learned is one record of arrays and numbers, `_model`: it is what `nbytes` counts
+and what a file of the model has to hold. Scratch is local to a call, or in `_work` where making it
+anew for every call would cost too much; only learning writes to it. So several threads may call
+`predict` on one learner at the same time.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +47,15 @@ class KernelLearner(OnlineLearner):
     step: float  # multiplies what a row adds
     epsilon: float  # residuals up to it are no loss in regression
 
+    _position: int  # rows learned
+
     def loss(self, task: Task) -> int:
         """The code of the loss for a task."""
         return self.regression_loss if task == "regression" else self.classification_loss
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_in(list(vars(self).values())))
+        return model_bytes(self)
 
     @property
     @abstractmethod
@@ -82,6 +99,12 @@ class KernelLearner(OnlineLearner):
     @abstractmethod
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
         """Learn rows in order and fill in the scores they had before."""
+
+
+def model_bytes(learner: OnlineLearner) -> int:
+    """Bytes of all arrays that a learner holds but for its scratch."""
+    held = [value for name, value in vars(learner).items() if name != "_work"]
+    return sum(array.nbytes for array in arrays_in(held))
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

@@ -109,8 +109,8 @@ def score_on(
 def stretches(feature_map: FeatureMap, block: Block) -> Iterator[tuple[int, FloatArray]]:
     """Projected rows, a stretch at a time: its first row's number, and an array soon reused."""
     rows = min(len(block), STRETCH_ROWS, 1 + STRETCH_BYTES // (8 * feature_map.width))
-    room = aligned(rows, feature_map.width)
+    scratch = aligned(rows, feature_map.width)
     for first in range(0, len(block), max(rows, 1)):
-        projected = room[: len(block) - first]
+        projected = scratch[: len(block) - first]
         feature_map.project(block, first, projected)
         yield first, projected

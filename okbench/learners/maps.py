@@ -7,8 +7,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from okbench.learners.compiled.fourier import project_sparse
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows
-from okbench.learners.compiled.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES, project_sparse
+from okbench.learners.compiled.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES
 from okbench.learners.contract import FloatArray
 from okbench.learners.rows import Block
 
@@ -16,7 +17,7 @@ SPARSE_BELOW = 0.35  # share of values present from which a matrix product is th
 
 
 class FeatureMap(Protocol):
-    """Rows to features in two moves.
+    """Rows to features in two moves. It is a record of arrays and numbers, which nothing changes.
 
     `project` takes a stretch of rows at once, to `width` numbers each; the compiled walk then makes
     `size` features of a row's numbers as the code `finish` says, while they are in cache.
@@ -38,15 +39,20 @@ class FeatureMap(Protocol):
         """Fill `out` with the projections of the rows from `first` on, one a line."""
 
 
+@dataclass(frozen=True)
 class FourierMap:
     """cos(u·x) for every column u of `frequencies`, then sin(u·x); not divided by √D."""
 
-    finish = COSINES_THEN_SINES
+    frequencies: FloatArray  # inputs × components
 
-    def __init__(self, frequencies: FloatArray) -> None:
-        self.frequencies = aligned(*frequencies.shape)
-        self.frequencies[:] = frequencies
-        self._place = np.arange(len(frequencies), dtype=np.int32)
+    finish: ClassVar[int] = COSINES_THEN_SINES
+
+    @classmethod
+    def of(cls, frequencies: FloatArray) -> FourierMap:
+        """The map with a copy of its own, which begins on a cache line."""
+        held = aligned(*frequencies.shape)
+        held[:] = frequencies
+        return cls(held)
 
     @property
     def size(self) -> int:
@@ -58,13 +64,11 @@ class FourierMap:
 
     @property
     def nbytes(self) -> int:
-        return self.frequencies.nbytes + self._place.nbytes
+        return self.frequencies.nbytes
 
     def project(self, block: Block, first: int, out: FloatArray) -> None:
         if block.is_sparse and block.values.size < SPARSE_BELOW * np.prod(block.matrix.shape):
-            project_sparse(
-                block.values, block.columns, block.starts, first, self.frequencies, self._place, out
-            )
+            project_sparse(block.values, block.columns, block.starts, first, self.frequencies, out)
         else:
             np.dot(block.dense[first : first + len(out)], self.frequencies, out=out)
 

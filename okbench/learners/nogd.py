@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from okbench.base.errors import UsageError
-from okbench.learners.budgeted import Budgeted
-from okbench.learners.compiled.losses import HINGE, RESIDUAL, step
-from okbench.learners.compiled.rules.budget import STOP
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.losses import HINGE, RESIDUAL, add_features, step
+from okbench.learners.compiled.rules.nogd import NOGDRule, learn_nogd
+from okbench.learners.compiled.walks import Stream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.linear import learn_on, score_on
 from okbench.learners.maps import NystroemMap
@@ -16,8 +19,15 @@ from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
 
 
+class MapModel(NamedTuple):
+    """What NOGD has learned beside its supports, once the map has taken over."""
+
+    basis: FloatArray  # lanes × rank
+    weights: FloatArray  # columns × rank
+
+
 @learner("NOGD", paper="lsokl", version=1)
-class NOGD(Budgeted):
+class NOGD(BudgetedLearner):
     """Online gradient descent on the Nyström map of its supports (Lu et al. 2016, Algorithm 2).
 
     Until the budget is full it is kernel online gradient descent; then the supports make the map.
@@ -28,7 +38,6 @@ class NOGD(Budgeted):
     Scores within `flush` of zero count as zero.
     """
 
-    overflow = STOP
     classification_loss = HINGE
     regression_loss = RESIDUAL
 
@@ -52,6 +61,7 @@ class NOGD(Budgeted):
 
     def check_settings(self) -> None:
         super().check_settings()
+        self.check_step()
         check_whole(self, "rank", at_least=1)
         check_number(self, "flush", at_least=0.0)
         check_choice(self, "switch", ("reference", "paper"))
@@ -60,37 +70,46 @@ class NOGD(Budgeted):
                 f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
             )
 
-    _map: NystroemMap | None = None  # once it has taken over
+    def rule(self, problem: Problem) -> NOGDRule:
+        return NOGDRule(
+            budget=self.budget,
+            loss=self.loss(problem.task),
+            epsilon=float(self.epsilon),
+            sharpness=self.sharpness,
+            step=float(self.step),
+        )
 
     @property
-    def nbytes(self) -> int:
-        return super().nbytes + (self._map.basis.nbytes if self._map else 0)
+    def _map(self) -> NystroemMap | None:
+        """The map, once it has taken over."""
+        supports, _, memory = self._learned()
+        return NystroemMap(supports.lanes, self.sharpness, memory.basis) if memory else None
 
     def _clear(self, problem: Problem) -> None:
         super()._clear(problem)
-        self._map = None
-        self._weights: FloatArray = np.empty(0)
         self._rank, self._flush, self._early = self.rank, self.flush, self.switch == "paper"
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         return self._flushed(super()._learn(block, targets))
 
     def _scores(self, block: Block) -> FloatArray:
-        if self._map is None:
+        features, memory = self._map, self._learned().memory
+        if features is None:
             return self._flushed(super()._scores(block))
-        scores = np.empty((len(block), len(self._weights)))
-        score_on(self._map, self._weights, block, scores)
+        scores = np.empty((len(block), len(memory.weights)))
+        score_on(features, memory.weights, block, scores)
         return self._flushed(scores)
 
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
         done = 0
         if self._map is None:
             done = self._learn_expansion(block, targets, scores)
-        if self._map is not None:
+        features, memory = self._map, self._learned().memory
+        if features is not None:
             rest = slice(done, None)
             self.updates += learn_on(
-                self._map,
-                self._weights,
+                features,
+                memory.weights,
                 block[rest],
                 targets[rest],
                 scores[rest],
@@ -98,6 +117,11 @@ class NOGD(Budgeted):
                 self._rule.epsilon,
                 self._rule.step,
             )
+
+    def _advance(
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
+    ) -> tuple[int, int, int, int]:
+        return learn_nogd(stream, first, model.supports, model.size, self._rule, work)
 
     def _learn_expansion(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows until the map takes over, if it does; how many were learned."""
@@ -119,23 +143,23 @@ class NOGD(Budgeted):
         kept = eigenvalues > rounding
         roots = np.sqrt(eigenvalues, where=kept, out=np.zeros_like(eigenvalues))
         inverse_roots = np.divide(1.0, roots, where=kept, out=np.zeros_like(roots))
-        basis = np.zeros((self._supports.coefficients.shape[1], self._rank))
+        model = self._learned()
+        basis = np.zeros((model.supports.coefficients.shape[1], self._rank))
         basis[self._slots] = vectors * inverse_roots
-        self._map = NystroemMap(self._supports.lanes, self.sharpness, basis)
-        self._weights = np.ascontiguousarray(self.coefficients @ vectors * roots)
+        weights = np.ascontiguousarray(self.coefficients @ vectors * roots)
+        self._model = model._replace(memory=MapModel(basis, weights))
 
     def _learn_at_the_switch(
         self, row: Block, targets: FloatArray, scores: FloatArray, i: int
     ) -> None:
         """The update of the row at which the map takes over: its score is the expansion's."""
-        assert self._map is not None
-        rule = self._rule
+        nystroem, rule = self._map, self._rule
+        assert nystroem is not None
         gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
         features = np.empty((1, self._rank))
-        self._map.project(row, 0, features)
-        self._weights[plus] += rule.step * gain * features[0]
-        if minus >= 0:
-            self._weights[minus] -= rule.step * gain * features[0]
+        nystroem.project(row, 0, features)
+        weights = self._learned().memory.weights
+        add_features(weights, plus, minus, rule.step * gain, features[0])
         self.updates += 1
 
     def _flushed(self, scores: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.rules.expansion import Motion
+from okbench.learners.compiled.expansion import Motion
 from okbench.learners.contract import Problem
 from okbench.learners.expansion import Expansion
 from okbench.learners.registry import learner

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import Entries, aligned
-from okbench.learners.compiled.rules.pegasos import Vectors, score_rows
+from okbench.learners.compiled.pegasos import score_rows_of
+from okbench.learners.compiled.supports import Supports
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.kernel import BLOCK, arrays_in
+from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
+
+
+class PegasosModel(NamedTuple):
+    """What a learner of this kind has learned."""
+
+    supports: Supports
+    size: int
+    seen: int  # rows learned
 
 
 class Pegasos(OnlineLearner):
@@ -24,29 +34,27 @@ class Pegasos(OnlineLearner):
     decay: float  # λ
     sharpness: float  # the factor of the squared distance in its exponent
 
-    _vectors: Vectors
-    _size: int = 0
-    _seen: int  # rows learned
+    _model: PegasosModel | None = None
 
     @property
     def support_size(self) -> int:
-        return self._size
+        return self._model.size if self._model else 0
 
     @property
     def support_vectors(self) -> FloatArray:
         """The vectors, a row each, oldest first; merged ones are rows of no stream."""
-        self._begun()
-        return self._vectors.matrix[:, self._lanes].T
+        supports, size, _ = self._learned()
+        return supports.lanes.matrix[:, supports.order[:size]].T
 
     @property
     def coefficients(self) -> FloatArray:
         """Coefficients of the vectors, columns × vectors, oldest first."""
-        self._begun()
-        return self._vectors.coefficients[:, self._lanes] * self._factor
+        supports, size, _ = self._learned()
+        return supports.coefficients[:, supports.order[:size]] * self._factor
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_in(list(vars(self).values())))
+        return model_bytes(self)
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -55,49 +63,48 @@ class Pegasos(OnlineLearner):
         check_number(self, "decay", above=0.0)
 
     @property
-    def _lanes(self) -> NDArray[np.int64]:
-        return self._vectors.by_age(self._size)
-
-    @property
     def _factor(self) -> float:
         """What all coefficients share and the compiled loops leave out."""
         return 1.0
 
     def _start(self, problem: Problem) -> None:
         self.check_settings()
-        # one slot more, so that a row can join before another leaves
-        self._vectors = Vectors.empty(problem.n_features, problem.n_columns, self.budget + 1)
+        supports = Supports.dense(problem.n_features, problem.n_columns, self.budget)
         self.sharpness = -0.5 / float(self.width) / float(self.width)
-        self._size = self._seen = 0
+        self._model = PegasosModel(supports, 0, 0)
+
+    def _learned(self) -> PegasosModel:
+        self._begun()
+        assert self._model is not None  # what has begun has a model
+        return self._model
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
-        scores, kernel = self._work(block)
+        scores, kernel = self._scratch(block)
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
-            part = Entries.of(block[rows])
-            self._size, updates = self._advance(part, targets[rows], scores[rows], kernel)
+            model = self._learned()
+            stream = Stream(Entries.of(block[rows]), targets[rows], scores[rows], model.seen)
+            size, updates = self._advance(stream, model, kernel)
+            self._model = PegasosModel(model.supports, size, model.seen + len(stream.targets))
             self.updates += updates
-            self._seen += len(part.starts)
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
-        scores, kernel = self._work(block)
+        scores, kernel = self._scratch(block)
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
             self._score(Entries.of(block[rows]), scores[rows], kernel)
         return scores * self._factor
 
-    def _work(self, block: Block) -> tuple[FloatArray, FloatArray]:
+    def _scratch(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """Scores of rows to fill in, and room for the kernel of one of them."""
         scores = np.empty((len(block), self._begun().n_columns))
-        return scores, aligned(1, self._vectors.coefficients.shape[1])
+        return scores, aligned(1, self._learned().supports.coefficients.shape[1])
 
     @abstractmethod
-    def _advance(
-        self, rows: Entries, targets: FloatArray, scores: FloatArray, kernel: FloatArray
-    ) -> tuple[int, int]:
+    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
         """Learn rows and fill in the scores they had before: (size, updates)."""
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         """Fill in the scores of rows without the shared factor."""
-        score_rows(rows, self._vectors, self.sharpness, kernel, scores)
+        score_rows_of(rows, self._learned().supports, self.sharpness, kernel, scores)

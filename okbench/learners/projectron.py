@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from okbench.learners.budget_base import Slotted
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.projectron import Projecting, walk
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.rules.projectron import Gram, ProjectronRule, learn_projectron
+from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
 @learner("Projectron", paper="lsokl", version=1)
-class Projectron(Slotted):
+class Projectron(BudgetedLearner):
     """Perceptron that projects mistakes onto its supports once the budget is full (Orabona et al.
     2009), as in the authors' code: while there is room every mistake joins, however dependent.
 
@@ -43,29 +44,29 @@ class Projectron(Slotted):
         self.check_step()
         check_number(self, "guard", at_least=0.0)
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        self._projecting = Projecting(
+    def rule(self, problem: Problem) -> ProjectronRule:
+        return ProjectronRule(
             budget=self.budget,
             loss=self.loss(problem.task),
             epsilon=float(self.epsilon),
-            step=float(self.step),
             sharpness=self.sharpness,
+            step=float(self.step),
             guard=float(self.guard),
             on_margin=self.on_margin,
             exact_norm=problem.n_columns == 1,
         )
-        self._inverse = aligned(self.budget, padded(self.budget))
-        self._gram = aligned(self.budget, padded(self.budget))
-        self._projection = aligned(1, padded(self.budget))
+
+    def memory(self, problem: Problem) -> Gram:
+        shape = self.budget, padded(self.budget)
+        return Gram(aligned(*shape), aligned(*shape))
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        return walk(
-            rows, targets, first, self._position, self._supports, self._size, self._projecting,
-            self._inverse, self._gram, self._projection, scores, kernel,
-        )  # fmt: skip
+        projection = aligned(1, padded(self._rule.budget))
+        return learn_projectron(
+            stream, first, model.supports, model.size, self._rule, model.memory, projection, work
+        )
 
 
 @learner("Projectron++", paper="lsokl", version=1, tasks=("binary", "multiclass"))

@@ -97,6 +97,17 @@ def find(name: str) -> Entry:
     )
 
 
+def versions() -> Mapping[str, int | None]:
+    """The version of every learner by name, None for those of installed packages: they announce no
+    more than a name, and only importing them would tell.
+    """
+    here = f"{__package__}."
+    return {
+        entry.name: entry.version if entry.target.startswith(here) else None
+        for entry in catalogue().values()
+    }
+
+
 def _announced_here() -> list[Entry]:
     """Entries from the decorators in this folder's sources, in the order of their files' names."""
     folder = Path(__file__).parent

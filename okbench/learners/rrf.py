@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rules.rrf import Model, Rates, walk
+from okbench.learners.compiled.rules.rrf import Model, Rates, Workspace, learn_rows, score_rows
 from okbench.learners.contract import FloatArray, Problem, Rows
-from okbench.learners.kernel import BLOCK
+from okbench.learners.kernel import BLOCK, arrays_in
 from okbench.learners.kernel_gaps import fourier_gaps
 from okbench.learners.loss_choice import check_loss, chosen_loss
 from okbench.learners.maps import FourierMap
@@ -68,12 +70,11 @@ class RRF(OnlineLearner):
         self._begun()
         scales = self._model.scales
         frequencies = scales[:, np.newaxis] * self._model.noise[:, : self._model.components]
-        return fourier_gaps(FourierMap(frequencies), scales, X)
+        return fourier_gaps(FourierMap.of(frequencies), scales, X)
 
     @property
     def nbytes(self) -> int:
-        model = self._model if self.problem else ()
-        return sum(held.nbytes for held in model if isinstance(held, np.ndarray))
+        return sum(array.nbytes for array in arrays_in(self._model if self.problem else ()))
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -108,44 +109,27 @@ class RRF(OnlineLearner):
             log_scales=log_scales,
             scales=np.exp(log_scales),
             weights=weights,
-            features=aligned(2, lanes),
-            angles=aligned(1, lanes),
-            rises=aligned(n_features),
         )
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
-        for first in range(0, len(block), BLOCK):
-            rows = slice(first, first + BLOCK)
-            self.updates += self._walk(block[rows], targets[rows], self._model, scores[rows])
+        work = Workspace.of(self._model)
+        for rows in _slices(block):
+            entries = _entries(block[rows])
+            self.updates += learn_rows(entries, targets[rows], work, self._rates, scores[rows])
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
-        model = _asked(self._model)
-        for first in range(0, len(block), BLOCK):
-            rows = slice(first, first + BLOCK)
-            self._walk(block[rows], None, model, scores[rows])
+        work = Workspace.of(self._model)
+        for rows in _slices(block):
+            score_rows(_entries(block[rows]), work, scores[rows])
         return scores
 
-    def _walk(
-        self, rows: Block, targets: FloatArray | None, model: Model, scores: FloatArray
-    ) -> int:
-        entries, learns = (rows.values, rows.columns, rows.starts), targets is not None
-        targets = np.empty(0) if targets is None else targets
-        return walk(entries, targets, learns, model, self._rates, scores)
+
+def _slices(block: Block) -> Iterator[slice]:
+    return (slice(first, first + BLOCK) for first in range(0, len(block), BLOCK))
 
 
-def _asked(model: Model) -> Model:
-    """The model with room to work in of its own, since many may ask at once. What is mapped from a
-    file and cannot be written to is copied: the walk could learn as well."""
-    return Model(
-        components=model.components,
-        noise=np.require(model.noise, requirements="W"),
-        log_scales=np.require(model.log_scales, requirements="W"),
-        scales=np.require(model.scales, requirements="W"),
-        weights=np.require(model.weights, requirements="W"),
-        features=aligned(*model.features.shape),
-        angles=aligned(*model.angles.shape),
-        rises=np.empty(0),
-    )
+def _entries(block: Block) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int64]]:
+    return block.values, block.columns, block.starts

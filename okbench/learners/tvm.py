@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from okbench.learners.budget_base import Slotted
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.tvm import CRAMPED, Twinning, walk
+from okbench.learners.budget_base import BudgetedLearner, BudgetModel
+from okbench.learners.compiled.losses import NOT_POSITIVE
+from okbench.learners.compiled.rules.tvm import Bench, TVMRule, learn_tvm
 from okbench.learners.compiled.rules.tvm_machine import Machine
+from okbench.learners.compiled.supports import Supports
+from okbench.learners.compiled.walks import Stream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice, check_number
 
 
 @learner("TVM", paper="lsokl", version=1, tasks=("binary",))
-class TVM(Slotted):
+class TVM(BudgetedLearner):
     """Support vector machine on weighted twins, of which the closest merge (Wang and Vucetic 2009).
 
     A twin vector stands for an example of either class, with a weight in each: how many rows have
@@ -22,7 +22,7 @@ class TVM(Slotted):
     budget, the two closest vectors of one class (the one they weigh more in) merge at their
     weighted mean; with merging="any", the two closest. Then the machine with C = cost, without a
     bias, is brought back to its optimum, to within `tolerance` in every score.
-    Supports are told with the position of the oldest row that went into them.
+    Supports are listed with the position of the oldest row that went into them.
     """
 
     def __init__(
@@ -51,50 +51,33 @@ class TVM(Slotted):
     @property
     def weights(self) -> FloatArray:
         """How many rows of either class the supports stand for, the first class first."""
-        self._begun()
-        return self._machine.state[1::-1, self._slots]
+        weights: FloatArray = self._learned().memory.state[1::-1, self._slots]
+        return weights
 
-    def _clear(self, problem: Problem) -> None:
-        super()._clear(problem)
-        slots = self.budget + 1
-        self._twinning = Twinning(
-            self.budget, float(self.margin), self.sharpness, self.merging == "class"
-        )
-        self._machine = Machine(
+    def rule(self, problem: Problem) -> TVMRule:
+        return TVMRule(
+            budget=self.budget,
+            loss=NOT_POSITIVE,
+            epsilon=0.0,
+            sharpness=self.sharpness,
+            margin=float(self.margin),
+            within_class=self.merging == "class",
             cost=float(self.cost),
             tolerance=float(self.tolerance),
-            gram=aligned(slots, padded(slots)),
-            state=aligned(4, padded(slots)),
-            root=aligned(slots, padded(slots)),
-            free=np.zeros(slots, dtype=np.int64),
-            n_free=np.zeros(1, dtype=np.int64),
-            work=aligned(3, padded(slots)),
         )
-        self._draft = _one_vector(0)
+
+    def memory(self, problem: Problem) -> Machine:
+        return Machine.empty(self.budget + 1)
 
     def _advance(
-        self, rows: Entries, targets: FloatArray, first: int, scores: FloatArray, kernel: FloatArray
+        self, stream: Stream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
-        reason, learned, updates = CRAMPED, first, 0
-        while reason == CRAMPED:
-            self._lengthen(int((rows.stops - rows.starts).max(initial=0)))
-            reason, learned, self._size, more = walk(
-                rows, targets, learned, self._position, self._supports, self._size, self._twinning,
-                self._machine, self._draft, scores, kernel,
-            )  # fmt: skip
-            updates += more
-        return reason, learned, self._size, updates
+        supports, size, machine = model
+        bench = Bench.of(supports)
+        return learn_tvm(stream, first, supports, size, self._rule, machine, bench, work)
 
-    def _lengthen(self, row: int) -> None:
-        """Give every slot room for means of vectors twice as long as now."""
-        held = self._supports.entries
-        longest = max(row, int((held.stops - held.starts).max()))
-        self._supports = self._supports.with_room_for(min(4 * longest, self._begun().n_features))
-        room = len(self._supports.entries.values) // len(self._supports.order)
-        if room > len(self._draft.values):
-            self._draft = _one_vector(room)
-
-
-def _one_vector(room: int) -> Entries:
-    starts, stops = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    return Entries(np.empty(room), np.empty(room, dtype=np.int32), starts, stops, np.zeros(1))
+    def _with_room(self, supports: Supports, widest: int) -> Supports:
+        """Every slot takes means of vectors twice as long as now."""
+        held = supports.entries
+        longest = max(widest, int((held.stops - held.starts).max()))
+        return supports.with_room_for(min(4 * longest, len(supports.lanes.place)))

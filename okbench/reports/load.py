@@ -1,48 +1,151 @@
-"""From a results folder to a report."""
+"""A table with all that was measured of it: read once, and handed to every report."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from okbench.papers.table_types import Table
 from okbench.reports.results_paths import BASELINES
-from okbench.reports.tables.cells import Cell, CellKey, cells
-from okbench.reports.tables.report import Report, report
+from okbench.reports.tables.cells import Cell, CellKey, Expected, cells, outdated_notes
+from okbench.reports.tables.report import MACHINE_UNKNOWN, Report, report
+from okbench.trials.plan.available import registered
+from okbench.trials.plan.cells import chosen_cells, narrowed, row_key
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import narrowed
 from okbench.trials.run.environment import machine_line
 from okbench.trials.store.files import Store
-from okbench.trials.store.match_outcomes import recall
+from okbench.trials.store.match_outcomes import Versions, recall
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Outcome
+
+_EVERYTHING = Options()
 
 
-def stored(
-    table: Table, results: Path, options: Options, baselines: Path | None = BASELINES
-) -> Report:
-    """The report of a table from what a results folder holds of it, beside its baseline if there
-    is one.
+@dataclass(frozen=True)
+class LoadedTable:
+    """A table, what its results file holds, and which outcomes belong in which of its cells.
+
+    `table` is whole; `absent` are its learners that are neither installed nor measured, which it
+    has no more. `expected` are the ids of the trials of every cell, `asked` those of the cells that
+    the options ask for. `blessed` are the cells of the baseline, `versions` those of the installed
+    learners, None where they are not known.
     """
-    contents = Store.of(results, table.trials_of).read(curves=False)
-    outcomes = contents.standing()
-    everything = replace(options, datasets=None, learners=None)
-    expected = recall(table, outcomes.values(), everything)
-    expected |= recall(table, outcomes.values(), options)
-    counted = {id_ for ids in expected.values() for id_ in ids}
-    machines = {hash_: machine_line(record) for hash_, record in contents.environments.items()}
-    return report(
-        narrowed(table, options),
+
+    table: Table
+    options: Options
+    contents: Contents
+    outcomes: Mapping[str, Outcome]
+    expected: Expected
+    asked: Expected
+    blessed: Mapping[CellKey, Cell] = field(default_factory=dict)
+    versions: Versions | None = None
+    absent: tuple[str, ...] = ()
+
+    @cached_property
+    def report(self) -> Report:
+        """The cells asked for, beside what the paper prints."""
+        return report(
+            narrowed(self.table, self.options),
+            self.outcomes,
+            self.expected,
+            self._machine_lines,
+            blessed=self.blessed,
+            disputed=len(self.contents.disputed().keys() & self._counted_ids),
+            versions=self.versions,
+            absent=self.absent,
+        )
+
+    @cached_property
+    def counted(self) -> tuple[Outcome, ...]:
+        """The outcomes of the cells asked for."""
+        known = self.outcomes
+        return tuple(known[id_] for ids in self.asked.values() for id_ in ids if id_ in known)
+
+    @cached_property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that measured them."""
+        hashes = {outcome.environment for outcome in self.counted}
+        return tuple(sorted({self._machine_lines.get(one, MACHINE_UNKNOWN) for one in hashes}))
+
+    @property
+    def datasets(self) -> list[str]:
+        """The datasets of the cells asked for."""
+        return list(dict.fromkeys(dataset for dataset, _ in self.asked))
+
+    @property
+    def outdated(self) -> tuple[str, ...]:
+        """What a reader must know of learners that are not installed as they were measured."""
+        return outdated_notes(self.report.cells.values())
+
+    @cached_property
+    def _machine_lines(self) -> Mapping[str, str]:
+        found = self.contents.environments
+        return {hash_: machine_line(record) for hash_, record in found.items()}
+
+    @cached_property
+    def _counted_ids(self) -> frozenset[str]:
+        return frozenset(id_ for ids in self.expected.values() for id_ in ids)
+
+
+def load_table(
+    table: Table,
+    results: Path,
+    options: Options = _EVERYTHING,
+    baselines: Path | None = BASELINES,
+    versions: Versions | None = None,
+    contents: Contents | None = None,
+) -> LoadedTable:
+    """A table from what a results folder holds of it, beside its baseline if there is one.
+
+    `contents` are those of its file, if they were read before. Orders of growth are a matter of
+    seconds: there only what was timed alone counts.
+    """
+    path = Store.of(results, table.trials_of).path
+    if contents is None:
+        curves = table.kind in ("curves", "complexity")
+        contents = Store(path).read(curves=curves)
+    baseline = None
+    if baselines:
+        blessed = Store.of(baselines, table.trials_of).path
+        same = blessed.resolve() == path.resolve()
+        baseline = contents if same else Store(blessed).read(curves=False)
+    outcomes = contents.standing(timed=True if table.kind == "complexity" else None)
+    here, absent = _measurable(table, outcomes, versions)
+    asked = chosen_cells(here, options)
+    whole = chosen_cells(here, replace(options, datasets=None, learners=None))
+    every = recall(here, outcomes.values(), options, contents.plans, versions,
+                   list(dict.fromkeys([*whole, *asked])))  # fmt: skip
+    keys = [(row_key(here, row), column.label) for row, column in asked]
+    return LoadedTable(
+        here,
+        options,
+        contents,
         outcomes,
-        expected,
-        machines,
-        blessed=_blessed(table, baselines, options) if baselines else None,
-        disputed=sum(id_ in counted for id_ in contents.disputed()),
+        every,
+        {key: every[key] for key in keys},
+        _blessed(here, baseline, options, versions) if baseline else {},
+        versions,
+        absent,
     )
 
 
-def _blessed(table: Table, baselines: Path, options: Options) -> dict[CellKey, Cell]:
-    contents = Store.of(baselines, table.trials_of).read(curves=False)
-    if contents.blessed.get("table") != table.trials_of:
+def _measurable(
+    table: Table, outcomes: Mapping[str, Outcome], versions: Versions | None
+) -> tuple[Table, tuple[str, ...]]:
+    """The table with the learners that are installed or measured, and the labels of the others."""
+    if versions is None:
+        return table, ()
+    return registered(table, {*versions, *(one.trial.learner for one in outcomes.values())})
+
+
+def _blessed(
+    table: Table, baseline: Contents, options: Options, versions: Versions | None
+) -> dict[CellKey, Cell]:
+    if baseline.blessed.get("table") != table.trials_of:
         return {}
-    outcomes = contents.standing()
-    found = cells(table, outcomes, recall(table, outcomes.values(), options))
+    outcomes = baseline.standing()
+    expected = recall(table, outcomes.values(), options, baseline.plans, versions)
+    found = cells(table, outcomes, expected)
     return {(cell.dataset, cell.learner): cell for cell in found}

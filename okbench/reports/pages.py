@@ -7,37 +7,47 @@ from pathlib import Path
 
 from okbench.papers.table_types import Table
 from okbench.reports.figures import text
-from okbench.reports.figures.figure_data import stored_picture
-from okbench.reports.load import stored
+from okbench.reports.figures.figure_data import picture_of
+from okbench.reports.load import load_table
+from okbench.reports.results_paths import BASELINES
 from okbench.reports.tables import complexity_text
-from okbench.reports.tables.complexity import stored_complexity
+from okbench.reports.tables.complexity import growth_of
 from okbench.reports.tables.layout import Sheet
 from okbench.reports.tables.render import check_format, render, render_sheets, written
 from okbench.trials.plan.options import Options
+from okbench.trials.store.match_outcomes import Versions
 
 Data = Mapping[str, Callable[[], str]]
 
 
 def stored_text(
-    table: Table, results: Path, options: Options, form: str, encoding: str | None = None
+    table: Table,
+    results: Path,
+    options: Options,
+    form: str,
+    encoding: str | None = None,
+    versions: Versions | None = None,
 ) -> str:
     """A table, a figure's sweep or curves, or a table of orders, in one of the report formats."""
+    of_table = not table.figure and table.kind != "complexity"
+    baselines = BASELINES if of_table else None
+    loaded = load_table(table, results, options, baselines, versions)
     if table.kind == "complexity":
-        found = stored_complexity(table, results, options)
+        found = growth_of(loaded)
         data: Data = {
             "csv": lambda: complexity_text.csv_of(found),
             "json": lambda: complexity_text.json_of(found),
         }
         return _written([complexity_text.sheet_of(found)], data, form, encoding)
     if table.figure:
-        picture = stored_picture(table, results, options)
+        picture = picture_of(loaded)
         data = {
             "csv": lambda: text.csv_of(picture),
             "json": lambda: text.json_of(picture),
         }
         pages = text.sheets_of(picture, table.protocol.metric)
         return _written(pages, data, form, encoding)
-    return render(stored(table, results, options), form, encoding)
+    return render(loaded.report, form, encoding)
 
 
 def _written(pages: Sequence[Sheet], data: Data, form: str, encoding: str | None) -> str:

@@ -17,7 +17,7 @@ RUNS, BASELINES = Path("runs"), Path("results")
 
 @dataclass(frozen=True)
 class Pair:
-    """A baseline and the outcomes to hold against it."""
+    """A baseline and the outcomes to be compared with it."""
 
     table: str
     baseline: Path
@@ -36,9 +36,9 @@ def results_files(place: Path) -> dict[str, Path]:
 
 def table_of(path: Path) -> str:
     """The table a results file is of: as its header says, else the one its place is named after
-    (`…/lsokl/table5.jsonl`), else its name.
+    (`…/lsokl/table5.jsonl`), else its name. The outcomes are not read for it.
     """
-    blessed = read_file(path).blessed.get("table")
+    blessed = Store(path).blessed().get("table")
     if blessed:
         return str(blessed)
     folder, name = path.absolute().parent.name, path.stem
@@ -48,7 +48,7 @@ def table_of(path: Path) -> str:
 
 def pairs(baseline: Path, new: Path | None) -> list[Pair]:
     """What to check against what. A folder stands for every results file in it; outcomes are looked
-    for under the same name, in runs/ unless told. One file of outcomes at least is there.
+    for under the same name, in runs/ if no place is given. One file of outcomes at least is there.
     """
     if not baseline.exists():
         baseline = _baseline_named(str(baseline))

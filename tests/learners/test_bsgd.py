@@ -9,12 +9,11 @@ from benchmarks.plain.bsgd import best, bsgd
 from okbench.base.errors import UsageError
 from okbench.learners.bsgd import BSGDMerging, BSGDRemoval
 from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.rules.merging import (
+from okbench.learners.compiled.merging import (
     KERNEL,
     LOG_KERNEL,
     M1,
     M2,
-    TILE,
     TILE_SIZE,
     H,
     placed,
@@ -22,7 +21,8 @@ from okbench.learners.compiled.rules.merging import (
     search_in_table,
     value,
 )
-from okbench.learners.compiled.rules.pegasos import NOBODY, oldest_of_least
+from okbench.learners.compiled.pegasos import oldest_of_least
+from okbench.learners.compiled.supports import TILE
 from okbench.learners.contract import Problem
 from tests.learners import rrf_oracle
 from tests.learners.test_linear import stream
@@ -159,11 +159,10 @@ def test_of_equal_values_the_oldest_vectors_counts(seed):
     rng = np.random.default_rng(seed)
     values = rng.integers(-3, 3, TILE) * 0.1  # many equal ones, of both signs
     values[rng.random(TILE) < 0.1] = np.inf
-    tickets = rng.permutation(TILE) * TILE + np.arange(TILE)
-    tickets[rng.random(TILE) < 0.3] = NOBODY  # whatever is left there
-    held = np.flatnonzero(tickets != NOBODY)
-    least = held[values[held] == values[held].min()]
-    assert oldest_of_least(values, tickets) == least[np.argmin(tickets[least])]
+    order = rng.permutation(TILE).astype(np.int32)
+    size = int(rng.integers(1, TILE + 1))  # whatever is left in free slots
+    by_age = values[order[:size]]
+    assert oldest_of_least(values, order, size) == np.argmin(by_age)
 
 
 def test_a_row_that_is_a_vector_already_joins_it():

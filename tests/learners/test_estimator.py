@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -16,9 +18,11 @@ from sklearn.preprocessing import StandardScaler
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.learners.bogd import BOGD
+from okbench.learners.bsgd import BSGD
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Diverged, Draws, Problem
 from okbench.learners.fogd import FOGD
+from okbench.learners.kernel import KernelLearner
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
 from okbench.learners.perceptron import Perceptron
@@ -27,6 +31,12 @@ from okbench.learners.registry import catalogue
 
 SUBJECTS = [Subject(entry, entry.load()) for entry in catalogue().values()]
 ALL = pytest.mark.parametrize("subject", SUBJECTS, ids=[s.entry.name for s in SUBJECTS])
+KERNEL_SUBJECTS = [
+    subject
+    for subject in SUBJECTS
+    if issubclass(subject.cls, KernelLearner | BSGD)  # their model is one record
+]
+NUMBERS = (np.ndarray, int, float)
 # Other values than the small and the default ones, for every setting there is.
 OTHERS = {
     "aggressiveness": 0.3, "budget": 40, "clip": 0.1, "components": 4, "cost": 9.0, "decay": 0.5,
@@ -74,6 +84,7 @@ def test_settings_count_from_the_next_begin_on(subject):
 def test_bytes_are_those_of_all_arrays_it_holds(subject):
     for stream in subject.streams(200):
         learner = subject.learned(stream)
+        vars(learner).pop("_work", None)  # scratch is no part of the model
         held = {array.ctypes.data: array.nbytes for array in arrays_of(learner) if array.size}
         assert learner.nbytes == sum(held.values())
 
@@ -90,6 +101,40 @@ def test_asking_writes_to_nothing_it_holds(subject):
         for array in arrays_of(learner):
             array.setflags(write=False)
         np.testing.assert_array_equal(learner.scores(stream.X), expected)
+
+
+@ALL
+def test_two_threads_may_ask_one_learner_at_once(subject):
+    for stream in subject.streams(200):
+        learner = subject.learned(stream)
+        expected = learner.predict(stream.X)
+        both = Barrier(2)
+
+        def ask(learner=learner, stream=stream, both=both):
+            both.wait()
+            return [learner.predict(stream.X) for _ in range(20)]
+
+        with ThreadPoolExecutor(2) as pool:
+            for answers in [pool.submit(ask) for _ in range(2)]:
+                for found in answers.result():
+                    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "subject", KERNEL_SUBJECTS, ids=[subject.entry.name for subject in KERNEL_SUBJECTS]
+)
+def test_what_was_learned_is_one_record_of_arrays_and_numbers(subject):
+    """Scores follow from it and the settings; scratch of another learner changes nothing."""
+    for stream in subject.streams(200):
+        learner, other = subject.learned(stream), subject.learned(stream[:30])
+        expected = learner.learn_scores(stream.X[:50], stream.y[:50])
+        learner = subject.learned(stream)
+        other._model = copy.deepcopy(learner._model)
+        other.draws, other._position = learner.draws, getattr(learner, "_position", 0)
+        np.testing.assert_array_equal(other.scores(stream.X), learner.scores(stream.X))
+        found = other.learn_scores(stream.X[:50], stream.y[:50])
+        np.testing.assert_array_equal(found, expected)
+        assert all(isinstance(part, NUMBERS) for part in parts_of(learner._model))
 
 
 @ALL
@@ -209,6 +254,15 @@ def test_learning_goes_on_after_a_refusal_as_if_nothing_had_been():
         np.testing.assert_array_equal(
             learner.learn_scores(rest.X, rest.y), other.learn_scores(rest.X, rest.y)
         )
+
+
+def parts_of(record):
+    """Everything in a record of arrays, numbers and further records."""
+    for part in record:
+        if isinstance(part, tuple):
+            yield from parts_of(part)
+        else:
+            yield part
 
 
 def arrays_of(held):

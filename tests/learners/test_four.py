@@ -14,7 +14,13 @@ from okbench.base.errors import UsageError
 from okbench.learners.bpa_projection import BPANN, BPAP
 from okbench.learners.bpas import BPAS
 from okbench.learners.budget_perceptron import BudgetPerceptron
-from okbench.learners.compiled.gram_inverse import column, diagonal, join, part, solve
+from okbench.learners.compiled.gram_inverse import (
+    extend_root,
+    inverse_column,
+    inverse_diagonal,
+    reduce_root,
+    solve,
+)
 from okbench.learners.contract import Problem
 from okbench.learners.tvm import TVM
 
@@ -294,12 +300,12 @@ def test_a_root_that_members_join_and_leave_stays_that_of_the_inverse(moves, see
     members = []
     for i, move in enumerate(moves):
         if 0 <= move < len(members):
-            part(root, len(members), move)
+            reduce_root(root, len(members), move)
             del members[move]
             continue
         row[0, : len(members)] = kernel(X[i : i + 1], X[members])
         rest = 1.0 - solve(root, row, len(members), half, solution)
-        join(root, solution, len(members), rest)
+        extend_root(root, solution, len(members), rest)
         members.append(i)
     n = len(members)
     assert not root[n:].any()
@@ -308,10 +314,10 @@ def test_a_root_that_members_join_and_leave_stays_that_of_the_inverse(moves, see
     inverse = np.linalg.inv(K)
     close = {"rtol": 0, "atol": 1e-9 * np.abs(inverse).max(initial=1.0) ** 2}
     np.testing.assert_allclose(root[:n, :n].T @ root[:n, :n], inverse, **close)
-    diagonal(root, n, row)
+    inverse_diagonal(root, n, row)
     np.testing.assert_allclose(row[0, :n], np.diag(inverse), **close)
     if n:
-        column(root, n, n // 2, row)
+        inverse_column(root, n, n // 2, row)
         np.testing.assert_allclose(row[0, :n], inverse[n // 2], **close)
 
 

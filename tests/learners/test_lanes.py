@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from okbench.base.jit import compiled
-from okbench.learners.compiled.lanes import LIFT, gaussian
+from okbench.learners.compiled.elementary import LIFT
+from okbench.learners.compiled.lanes import gaussian
 from okbench.learners.compiled.vector_products import products
 
 RNG = np.random.default_rng(3)

@@ -1,10 +1,14 @@
-"""The sweeps written in LLVM's terms against NumPy, for every way that a width is cut up."""
+"""The innermost loops against NumPy and their plain twins, for every way that a width is cut up."""
+
+import os
+import subprocess
+import sys
 
 import numba
 import numpy as np
 import pytest
 
-from okbench.learners.compiled import vector_products
+from okbench.learners.compiled import emitted_products, plain_products, vector_products
 
 WIDTHS = [1, 7, 8, 20, 104, 112, 8 * 17 + 3, 240]
 
@@ -103,3 +107,113 @@ def test_an_item_goes_last_and_those_behind_it_move_up(kind):
             put_last(items, place, size)
             left = [item for item in range(size) if item != place]
             assert items.tolist() == [*left, place, *range(size, 10)]
+
+
+@numba.njit
+def emitted_sums(values, columns, start, stop, matrix, place, scales, width, out):
+    emitted_products.products(values, columns, start, stop, matrix, place, width, out, 0)
+    emitted_products.direct_products(values, columns, start, stop, matrix, width, out, 1)
+    emitted_products.scaled_products(values, columns, start, stop, matrix, scales, width, out, 2)
+
+
+@numba.njit
+def plain_sums(values, columns, start, stop, matrix, place, scales, width, out):
+    plain_products.products(values, columns, start, stop, matrix, place, width, out, 0)
+    plain_products.direct_products(values, columns, start, stop, matrix, width, out, 1)
+    plain_products.scaled_products(values, columns, start, stop, matrix, scales, width, out, 2)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("stop", [2, 3, 6])
+def test_sums_over_entries_are_those_of_the_plain_twins_to_the_last_bit(width, stop):
+    values, columns, matrix, _ = numbers(width)
+    place = np.array([3, 9, 0, 9, 5, 1], dtype=np.int32)
+    scales = np.random.default_rng(width).random(6)
+    emitted, plain = np.full((2, 3, width + 2), 7.0)
+    emitted_sums(values, columns, 2, stop, matrix, place, scales, width, emitted)
+    plain_sums(values, columns, 2, stop, matrix, place, scales, width, plain)
+    np.testing.assert_array_equal(emitted, plain)
+    assert (emitted[:, width:] == 7.0).all()
+    np.testing.assert_allclose(
+        emitted[1, :width], values[2:stop] @ matrix[columns[2:stop]], rtol=1e-12, atol=1e-13
+    )
+
+
+@numba.njit
+def emitted_inner(columns, matrix, other, width, out):
+    emitted_products.inner_products(columns, 2, 6, matrix, other, 1, width, out)
+    out[4] = emitted_products.inner_product(matrix, 4, other, 1, width)
+
+
+@numba.njit
+def plain_inner(columns, matrix, other, width, out):
+    plain_products.inner_products(columns, 2, 6, matrix, other, 1, width, out)
+    out[4] = plain_products.inner_product(matrix, 4, other, 1, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_inner_products_are_those_of_the_plain_twins_but_for_rounding(width):
+    _, columns, matrix, other = numbers(width)
+    emitted, plain = np.full((2, 5), np.nan)
+    emitted_inner(columns, matrix, other, width, emitted)
+    plain_inner(columns, matrix, other, width, plain)
+    rows = np.append(columns[2:6], 4)
+    bounds = width * np.finfo(float).eps * (np.abs(matrix[rows]) @ np.abs(other[1]))
+    assert (np.abs(emitted - plain) <= bounds).all()
+
+
+@numba.njit
+def emitted_rest(matrix, width, items, place):
+    emitted_products.put_last(items, place, 5)
+    return emitted_products.reaches(matrix, 1, width, 1e6)
+
+
+@numba.njit
+def plain_rest(matrix, width, items, place):
+    plain_products.put_last(items, place, 5)
+    return plain_products.reaches(matrix, 1, width, 1e6)
+
+
+@pytest.mark.parametrize("far", [0.0, -1e6, 1e6, 1e6 + 1e-9, -1e6 - 1e-9, np.inf, -1e300, np.nan])
+def test_the_plain_twins_see_far_numbers_and_move_items_alike(far):
+    for width in WIDTHS:
+        for place in range(min(width, 5)):
+            matrix = np.zeros((2, width))
+            matrix[1, width - 1 - place] = far
+            emitted, plain = np.arange(7), np.arange(7)
+            found = emitted_rest(matrix, width, emitted, place)
+            assert found == plain_rest(matrix, width, plain, place) == (abs(far) > 1e6)
+            np.testing.assert_array_equal(emitted, plain)
+
+
+SCORES = """
+import sys
+import numpy as np
+from okbench.learners.contract import Draws
+from okbench.learners.dualsgd import DualSGD
+from okbench.learners.fogd import FOGD
+from okbench.learners.rrf import RRF
+from tests.learners.test_linear import stream
+
+X, y, problem = stream("multiclass", filled=0.3)
+learners = FOGD(30, width=1.5), DualSGD(20, 30, 5), RRF(30)
+np.save(sys.argv[1], [one.begin(problem, Draws(1)).learn_scores(X, y) for one in learners])
+print(*(name for name in sys.modules if "products" in name and "okbench" in name))
+"""
+
+
+def test_the_switch_gives_plain_twins_and_no_learner_shows_it(tmp_path):
+    found = []
+    for plain in ("0", "1"):
+        path = tmp_path / f"{plain}.npy"
+        done = subprocess.run(
+            [sys.executable, "-c", SCORES, path],
+            env={**os.environ, "OKBENCH_PLAIN_KERNELS": plain},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ("emitted_products" in done.stdout) == (plain == "0")
+        assert ("plain_products" in done.stdout) == (plain == "1")
+        found.append(np.load(path))
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-11)

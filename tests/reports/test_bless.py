@@ -15,7 +15,7 @@ from okbench.cli.check import bless as command
 from okbench.cli.run import run
 from okbench.reports.guard.bless import bless
 from okbench.reports.guard.check import check
-from okbench.reports.load import stored
+from okbench.reports.load import load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
 from okbench.trials.trial_types import Outcome
@@ -27,7 +27,7 @@ def blessed(tmp_path: Path, found: list[Outcome], options: Options | None = None
     results_file(tmp_path / "runs/made/small.jsonl", found)
     return bless(
         TABLE, tmp_path / "runs", tmp_path / "results", " as measured ", options or Options()
-    )
+    ).path
 
 
 def test_a_baseline_says_its_reason_date_and_version(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_report_keeps_the_baseline_apart_from_what_is_measured_now(tmp_path: P
     blessed(tmp_path, all_measured(TABLE))
     now = [replace(one, total=(one.total or 0) + 10) for one in all_measured(TABLE)]
     results_file(tmp_path / "runs/made/small.jsonl", now)
-    report = stored(TABLE, tmp_path / "runs", Options(), tmp_path / "results")
+    report = load_table(TABLE, tmp_path / "runs", Options(), tmp_path / "results").report
     assert (report.cells["one", "FOGD"].mean, report.blessed["one", "FOGD"].mean) == (16.0, 15.0)
 
 

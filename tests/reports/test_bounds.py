@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from okbench.papers.table_types import DatasetRow, Figure, LearnerColumn, Point, Protocol, Table
-from okbench.reports.figures.bounds import lemma_1, lemma_1_line
 from okbench.reports.figures.curve_text import curves_text
 from okbench.reports.figures.draw import _STYLE, _drawn, images
-from okbench.reports.figures.figure_data import Picture, picture
+from okbench.reports.figures.figure_data import Picture, lemma_1, lemma_1_line, picture
 from okbench.reports.figures.text import csv_of, json_of, sheets_of
 from okbench.reports.site.charts import line_chart
 from okbench.trials.trial_types import Outcome, Trial

@@ -15,7 +15,7 @@ from okbench.reports.compare.ranking import comparisons, ranking
 from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
 from okbench.reports.compare.side_by_side import side_by_side, side_by_side_json, side_by_side_text
 from okbench.reports.guard.merge import merge as put_together
-from okbench.reports.load import stored
+from okbench.reports.load import load_table
 from okbench.reports.results_paths import outcomes_at, read_file, table_of
 from okbench.reports.tables.report import Report
 from okbench.trials.plan.options import Options
@@ -31,7 +31,7 @@ PRINTED = {
 def report_on(tmp_path: Path, found: list[Outcome]) -> Report:
     table = small_table(PRINTED)
     results_file(tmp_path / "made/small.jsonl", found)
-    return stored(table, tmp_path, Options(), None)
+    return load_table(table, tmp_path, Options(), None).report
 
 
 def test_learners_are_compared_with_the_best_in_pairs(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from okbench import datasets
+from okbench.learners.registry import versions
 from okbench.papers.table_catalogue import find
 from okbench.papers.table_types import (
     DatasetRow,
@@ -154,7 +155,7 @@ def test_measurements_are_given_unrounded() -> None:
 
 
 def test_learners_that_do_not_exist_are_listed_apart() -> None:
-    page, absent = registered(table(("RBP", "Nobody's")))
+    page, absent = registered(table(("RBP", "Nobody's")), versions())
     assert absent == ("Nobody's",)
     assert {column.line for column in page.learners} == {"RBP"}
 
@@ -175,5 +176,5 @@ def test_the_order_of_a_real_learner_is_measured_through_run_and_store(tmp_path:
     outcomes = store.outcomes().values()
     assert len(outcomes) == 2 * len(few.learners) == 10
     assert {(one.timed, one.status) for one in outcomes} == {(True, "done")}
-    text = stored_text(few, tmp_path, Options(), "terminal", "utf-8")
+    text = stored_text(few, tmp_path, Options(), "terminal", "utf-8", versions())
     assert re.search(r"^RBP +Removal +O\(B\) +budget\^-?\d", text, re.MULTILINE)

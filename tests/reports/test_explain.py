@@ -13,6 +13,7 @@ from okbench.base.errors import UsageError
 from okbench.cli.report import report
 from okbench.cli.run import run
 from okbench.cli.show import show
+from okbench.reports.load import load_table
 from okbench.reports.tables.explain import describe_trial, explain
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import Store
@@ -24,7 +25,7 @@ def explained(tmp_path: Path, learner: str = "FOGD", dataset: str = "one") -> st
     found = all_measured(TABLE)
     del found[7]  # FOGD on one, r = 1
     results_file(tmp_path / "made/small.jsonl", found)
-    return explain(TABLE, learner, dataset, tmp_path, Options(seed=0))
+    return explain(load_table(TABLE, tmp_path), learner, dataset)
 
 
 def test_the_trials_of_a_cell_are_listed(tmp_path: Path) -> None:
@@ -49,12 +50,13 @@ def test_the_command_names_all_that_decides_a_trial(tmp_path: Path) -> None:
     found = [replace(one, timed=one.trial.repetition == 1) for one in all_measured(TABLE)]
     results_file(tmp_path / "made/small.jsonl", found)
     named = ["my table.yaml", "--settings", "mine.yaml"]
-    page = explain(TABLE, "FOGD", "one", tmp_path, Options(repetitions=(1,)), named)
+    second = load_table(TABLE, tmp_path, Options(repetitions=(1,)))
+    page = explain(second, "FOGD", "one", named)
     assert page.splitlines()[-1].strip() == (
         "okbench run 'my table.yaml' --settings mine.yaml --datasets one --learners FOGD "
         "--repetition 1 --timing --again --results again"
     )
-    other = explain(TABLE, "FOGD", "one", tmp_path, Options(seed=3))
+    other = explain(load_table(TABLE, tmp_path, Options(seed=3)), "FOGD", "one")
     assert other.count("--seed 3 --again") == 6
 
 

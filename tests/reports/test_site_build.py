@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from outcome_material import outcome, outcomes, results_file, trial
 from site_material import HOSTILE, NAME, Page, hostile_outcomes, hostile_site, hostile_table
-from small_table import all_measured, small_table
+from small_table import PERCEPTRON, all_measured, small_table
 
 from okbench.base.errors import StoreError, UsageError
 from okbench.cli.site import site
@@ -143,14 +143,19 @@ def test_results_of_no_known_table_are_shown_as_they_stand(tmp_path: Path) -> No
     assert "other settings, versions or seeds (1)" in page.text
 
 
-def test_a_table_whose_learner_cannot_be_loaded_is_shown_as_it_stands(tmp_path: Path) -> None:
-    table = small_table()
-    results_file(tmp_path / "runs/made/small.jsonl", all_measured(table))
-    strange = replace(table, learners=(LearnerColumn("mine", "nowhere:Mine"),))
-    build(tmp_path / "runs", tmp_path / "site", [strange])
+def test_outcomes_of_a_learner_that_cannot_be_loaded_stand_in_their_cells(tmp_path: Path) -> None:
+    table = replace(small_table(), learners=(LearnerColumn("mine", "nowhere:Mine"),))
+    results_file(
+        tmp_path / "runs/made/small.jsonl",
+        [
+            outcome(total, trial("nowhere:Mine", "one", repetition))
+            for repetition, total in enumerate(PERCEPTRON)
+        ],
+    )
+    build(tmp_path / "runs", tmp_path / "site", [table])
     page = Page(tmp_path / "site/tables/made/small.html")
-    assert "learner 'nowhere:Mine'" in page.text
-    assert page.row("one", "FOGD")[2] == "15.00 ± 0.71"
+    assert "1 of 2 cells complete" in page.text
+    assert "20.00" in "".join(page.row("one", "mine"))
 
 
 def test_a_sweep_has_a_chart_a_panel(tmp_path: Path) -> None:

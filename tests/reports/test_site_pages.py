@@ -247,4 +247,4 @@ def test_seconds_measured_alone_and_side_by_side_share_no_frontier() -> None:
     alone = replace(report.cells["one", "a"], timed=True)
     found = frontier(replace(report, cells={**report.cells, ("one", "a"): alone}), "one")
     assert found.best == ()
-    assert "some side by side" in found.told
+    assert "some side by side" in found.reason

@@ -13,10 +13,10 @@ from outcome_material import outcome, trial
 from small_table import small_table
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.cli.speed_job import _end, _Side, compare_speed
 from okbench.reports.guard.check import Check
 from okbench.reports.guard.check_text import PAGES, summary
 from okbench.reports.guard.speed import Allowed
-from okbench.reports.guard.speed_job import _end, _Side, compare_speed
 from okbench.trials.plan.options import Options
 from okbench.trials.store.outcome_json import outcome_record
 
@@ -149,5 +149,6 @@ def test_the_project_times_itself_through_a_checkout_and_through_a_python() -> N
     options = Options(datasets=("breast-cancer",), learners=("Perceptron",), trials=1)
     here = str(Path(__file__).parents[2])
     (found,) = compare_speed(here, sys.executable, find("demo"), options, rounds=10).seconds
-    assert (found.learner, found.rounds) == ("Perceptron", 10)
+    assert found.learner == "Perceptron"
+    assert found.rounds in (10, 20, 30)  # more of them while chance may explain a ratio
     assert found.before > 0

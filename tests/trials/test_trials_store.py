@@ -20,7 +20,7 @@ from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_byt
 from okbench.trials.trial_types import Outcome, Status
 
 MACHINE = {"cpu": "one", "cores": 2}
-HEADER = b'{"okbench":"results","schema":1}\n'
+HEADER = b'{"okbench":"results","schema":2}\n'
 
 
 def outcome(repetition: int = 0, status: Status = "done", **changes: Any) -> Outcome:
@@ -183,10 +183,10 @@ def test_a_file_that_is_not_ours_is_refused_and_untouched(what: str, tmp_path: P
 
 def test_a_newer_schema_is_refused_and_untouched(tmp_path: Path) -> None:
     store = Store(tmp_path / "new.jsonl")
-    newer = b'{"okbench":"results","schema":2}\n{"something":"else"}\n'
+    newer = b'{"okbench":"results","schema":3}\n{"something":"else"}\n'
     store.path.write_bytes(newer)
     with (
-        pytest.raises(StoreError, match=r"written by a newer okbench \(schema 2; .* Upgrade"),
+        pytest.raises(StoreError, match=r"written by a newer okbench \(schema 3; .* Upgrade"),
         store.writer(MACHINE, "m1"),
     ):
         pass

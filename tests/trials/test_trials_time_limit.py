@@ -11,8 +11,9 @@ import pytest
 from trial_material import load, table
 
 from okbench.papers.table_types import Table
+from okbench.trials.plan.cells import time_limit_of
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import plan, time_limit_of
+from okbench.trials.plan.planning import plan
 from okbench.trials.run.run_table import Tally, run
 from okbench.trials.search.tuning import tune
 from okbench.trials.store.files import Store

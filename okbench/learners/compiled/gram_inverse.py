@@ -32,8 +32,8 @@ def solve(root: Any, right: Any, size: int, half: Any, solution: Any) -> float:
 
 
 @compiled(fastmath=FUSED)
-def join(root: Any, projection: Any, size: int, rest: float) -> None:
-    """A member more, with its projection onto the others and what that leaves of its norm."""
+def extend_root(root: Any, projection: Any, size: int, rest: float) -> None:
+    """One more member, with its projection onto the others and what that leaves of its norm."""
     scale = 1.0 / math.sqrt(rest)
     for j in range(size):
         root[size, j] = -scale * projection[0, j]
@@ -41,7 +41,7 @@ def join(root: Any, projection: Any, size: int, rest: float) -> None:
 
 
 @compiled(fastmath=FUSED)
-def part(root: Any, size: int, place: int) -> None:
+def reduce_root(root: Any, size: int, place: int) -> None:
     """The member at `place` leaves; later ones move up."""
     for i in range(place, size - 1):
         upper, lower = root[i, place], root[i + 1, place]
@@ -61,7 +61,7 @@ def part(root: Any, size: int, place: int) -> None:
 
 
 @compiled(fastmath=FUSED)
-def diagonal(root: Any, size: int, inverse: Any) -> None:
+def inverse_diagonal(root: Any, size: int, inverse: Any) -> None:
     """The diagonal of K⁻¹ into a row: 1 / what each member keeps off the span of the others."""
     for j in range(size):
         inverse[0, j] = 0.0
@@ -71,7 +71,7 @@ def diagonal(root: Any, size: int, inverse: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def column(root: Any, size: int, place: int, inverse: Any) -> None:
+def inverse_column(root: Any, size: int, place: int, inverse: Any) -> None:
     """A column of K⁻¹ into a row."""
     for j in range(size):
         inverse[0, j] = 0.0

@@ -13,19 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import Function, compiled
-from okbench.learners.compiled.elementary import FUSED
+from okbench.learners.compiled.elementary import FUSED, LIFT, ONE_OVER_LN2, lifted_exp2
 from okbench.learners.compiled.vector_products import LANES, products
 from okbench.learners.contract import FloatArray
 from okbench.learners.rows import Block
 
 CACHE_LINE = 64  # bytes; vectors that straddle two lines cost nearly twice as much
 REASSOCIATED = frozenset({"contract", "reassoc", "nsz"})  # sums in any order; NaN stays NaN
-
-LIFT = 2.0**64  # of kernels: subnormal ones take part, but cost a hundred times the others
-ONE_OVER_LN2 = 1.4426950408889634
-LOWEST, HIGHEST = -1075.0, 960.0  # powers of two beyond which a kernel is 0, or infinite
-ROUNDER = 1.5 * 2.0**52  # adding it rounds to an integer, kept in the lowest bits
-EXPONENT_OF_LIFT = 1023 + 64  # as the bits of a double have it
 
 
 def inlined(function: Function) -> Function:
@@ -77,6 +71,18 @@ class Lanes(NamedTuple):
             np.arange(n_rows + 1, 0, -1, dtype=np.int32)[1:],
             np.array([n_rows]),
             aligned(n_lanes),
+        )
+
+    @classmethod
+    def dense(cls, n_features: int, n_lanes: int) -> Lanes:
+        """Lanes that hold every column, each in the matrix row of its own number."""
+        return cls(
+            aligned(n_features, padded(n_lanes)),
+            np.arange(n_features, dtype=np.int32),
+            np.zeros(0, dtype=np.int32),
+            np.zeros(0, dtype=np.int32),
+            np.zeros(1, dtype=np.int64),
+            aligned(padded(n_lanes)),
         )
 
     def has_room_for(self, n_entries: int) -> bool:
@@ -145,54 +151,34 @@ def clear_lane(lanes: Any, lane: int, rows: Any, i: int) -> None:
 def gaussian(sharpness: float, norm: float, other: float, inner: float) -> float:
     """LIFT × the kernel of two vectors, from their squared norms and inner product.
 
-    Made as `exp` makes its result, but to the base 2, which saves the splitting of ln 2, and with
-    half as many steps that wait for each other: 2 to the n + r, a minimax polynomial in r, within
-    1e-15 but for the rounding of n + r. Lifted because the sign of a score hangs on subnormal
-    kernels where a row is far from all supports.
+    Lifted because the sign of a score depends on subnormal kernels where a row is far from all
+    supports, and subnormal numbers cost a hundred times as much as others.
     """
-    exponent = ((norm + other) - 2.0 * inner) * (ONE_OVER_LN2 * sharpness)
-    bounded = HIGHEST if exponent > HIGHEST else exponent
-    shifted = bounded + ROUNDER
-    r = bounded - (shifted - ROUNDER)
-    s = r * r
-    a = 0.6931471805599516 + 0.24022650695910472 * r
-    b = 0.0555041086643466 + 0.009618129107380767 * r
-    c = 0.0013333558246477722 + 0.0001540353080075113 * r
-    d = 1.5252647749349885e-05 + 1.3215235667023535e-06 * r
-    e = 1.021050615927683e-07 + 7.111753419526837e-09 * r
-    p = ((a + b * s) + ((c + d * s) + e * (s * s)) * (s * s)) * r + 1.0
-    bits = (np.float64(shifted).view(np.int64) + EXPONENT_OF_LIFT) << 52
-    return 0.0 if exponent < LOWEST else p * np.int64(bits).view(np.float64)
+    return lifted_exp2(((norm + other) - 2.0 * inner) * (ONE_OVER_LN2 * sharpness))
 
 
 @inlined
 def lifted_row(
-    values: Any, columns: Any, start: int, stop: int, norm: float, matrix: Any, place: Any,
-    norms: Any, width: int, sharpness: float, out: Any, k: int,
-) -> None:  # fmt: skip
-    """out[k]: LIFT × the kernel of a sparse row with the first `width` lanes."""
-    products(values, columns, start, stop, matrix, place, width, out, k)
+    rows: Any, i: int, lanes: Any, width: int, sharpness: float, out: Any, k: int
+) -> None:
+    """out[k]: LIFT × the kernel of row i with the first `width` lanes."""
+    norm, norms = rows.squared_norms[i], lanes.squared_norms
+    products(
+        rows.values, rows.columns, rows.starts[i], rows.stops[i], lanes.matrix, lanes.place, width,
+        out, k,
+    )  # fmt: skip
     for j in range(width):
         out[k, j] = gaussian(sharpness, norm, norms[j], out[k, j])
 
 
 @inlined
 def kernel_row(
-    values: Any, columns: Any, start: int, stop: int, norm: float, matrix: Any, place: Any,
-    norms: Any, width: int, sharpness: float, out: Any, k: int,
-) -> None:  # fmt: skip
-    """out[k]: kernel of a sparse row with the first `width` lanes."""
-    lifted_row(
-        values, columns, start, stop, norm, matrix, place, norms, width, sharpness, out, k
-    )  # fmt: skip
-    lower(out, k, width)
-
-
-@inlined
-def lower(lifted: Any, k: int, width: int) -> None:
-    """Undo the LIFT of kernels."""
+    rows: Any, i: int, lanes: Any, width: int, sharpness: float, out: Any, k: int
+) -> None:
+    """out[k]: kernel of row i with the first `width` lanes."""
+    lifted_row(rows, i, lanes, width, sharpness, out, k)
     for j in range(width):
-        lifted[k, j] /= LIFT
+        out[k, j] /= LIFT
 
 
 @compiled(fastmath=REASSOCIATED)
@@ -207,10 +193,5 @@ def dot(matrix: Any, row: int, other: Any, k: int, width: int) -> float:
 @compiled(fastmath=FUSED)
 def kernel_rows(rows: Any, lanes: Any, sharpness: float, out: Any) -> None:
     """Kernel of every row and every lane; clear lanes stand for a row of zeros."""
-    values, columns, starts, stops, row_norms = rows
-    matrix, place, _, _, _, norms = lanes
-    for i in range(len(starts)):
-        kernel_row(
-            values, columns, starts[i], stops[i], row_norms[i], matrix, place, norms,
-            out.shape[1], sharpness, out, i,
-        )  # fmt: skip
+    for i in range(len(rows.starts)):
+        kernel_row(rows, i, lanes, out.shape[1], sharpness, out, i)

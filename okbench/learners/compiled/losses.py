@@ -1,7 +1,8 @@
 """When an online learner moves, how far, and towards which column of scores.
 
-Written once for all learners and tasks. The compiled loops call `step`; a loss is an integer so
-that the loops compile once and are cached.
+Written once for all learners and tasks: what the sign of a binary label, the pair of columns of a
+multi-class step and the residual of a regression mean stands here alone. The compiled loops call
+`step`; a loss is an integer so that the loops compile once and are cached.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import exp
+from okbench.learners.compiled.lanes import inlined
 
 # Classification: functions of the margin h = y f, or F_y - F_s against the best rival class s.
 MISTAKE = 0  # the prediction is wrong
@@ -75,3 +77,97 @@ def _gain(loss: int, margin: float, loses_ties: bool, columns: float) -> float:
         odds = exp(-abs(margin))
         return (odds if margin > 0.0 else 1.0) / (1.0 + odds)
     return max(0.0, (1.0 - margin) / columns)
+
+
+@inlined
+def add_step(matrix: Any, place: int, plus: int, minus: int, change: float) -> None:
+    """Add to row `plus` of a matrix, at a place, and take from row `minus` if there is one."""
+    matrix[plus, place] += change
+    if minus >= 0:
+        matrix[minus, place] -= change
+
+
+@compiled()
+def add_features(weights: Any, plus: int, minus: int, change: float, features: Any) -> None:
+    """The same at all places at once, times the features."""
+    for place in range(weights.shape[1]):
+        add_step(weights, place, plus, minus, change * features[place])
+
+
+@inlined
+def towards(minus: int, target: float, length: float) -> float:
+    """A length as `step` gives its gain: with the label's sign where there is a single column."""
+    return length * target if minus == NO_COLUMN else length
+
+
+@compiled()
+def margin_terms(minus: int, target: float) -> tuple[float, float]:
+    """(factor, least): the margin is the factor times the own score, less the best rival's score,
+    which is `least` as long as no rival was met."""
+    if minus == NO_COLUMN:
+        return target, 0.0
+    return 1.0, -np.inf
+
+
+@inlined
+def margin_without(scores: Any, coefficients: Any, place: int, target: float) -> float:
+    """The margin at a place (columns × places) when what stands there in `coefficients` is taken
+    out of its scores."""
+    if len(coefficients) == 1:
+        return float(target * (scores[0, place] - coefficients[0, place]))
+    label, rival = int(target), -np.inf
+    for column in range(len(coefficients)):
+        if column != label:
+            rival = max(rival, scores[column, place] - coefficients[column, place])
+    return float(scores[label, place] - coefficients[label, place] - rival)
+
+
+@inlined
+def is_inside(minus: int, margin: float) -> bool:
+    """Whether a row without a mistake lies inside the margin: with a single column a score of
+    exactly 0 does not, with several columns a tie does."""
+    short = 1.0 - margin
+    return short > 0.0 and (short < 1.0 or minus != NO_COLUMN)
+
+
+@inlined
+def is_positive(target: float) -> bool:
+    """Whether a binary label is that of the positive class."""
+    return target > 0.0
+
+
+@inlined
+def is_mistake(loss: int, margin: float, target: float) -> bool:
+    """Whether a row with a loss was also predicted wrongly: a score of exactly 0 predicts +1, and
+    by NOT_POSITIVE it is a loss of a positive row."""
+    return not (loss == NOT_POSITIVE and margin == 0.0 and target > 0.0)
+
+
+@inlined
+def agreement(loss: int, coefficient: float, score: float) -> float:
+    """How far the score at a support points where its coefficient does; in regression, how far
+    it is from 0."""
+    return float(abs(score) if loss >= SIGN else np.sign(coefficient) * score)
+
+
+@inlined
+def own_column(coefficients: Any, slot: int) -> int:
+    """The column of a support's own class: that of its largest coefficient, the first of equals."""
+    own = 0
+    for column in range(1, len(coefficients)):
+        if coefficients[column, slot] > coefficients[own, slot]:
+            own = column
+    return own
+
+
+@inlined
+def lead_factor(minus: int) -> float:
+    """By how much a step of 1 for one class and against another moves the scores: a single column
+    is the lead of the one over the other."""
+    return 2.0 if minus == NO_COLUMN else 1.0
+
+
+@inlined
+def next_column(plus: int, minus: int, n_columns: int) -> int:
+    """The rival of a row that has no scores yet: the class that follows its own."""
+    return NO_COLUMN if minus == NO_COLUMN else (plus + 1) % n_columns

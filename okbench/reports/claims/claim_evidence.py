@@ -47,8 +47,8 @@ def measured(report: Report, test: Comparison, dataset: str) -> Evidence | None:
     absent = [cell for cell in (*ours, *theirs) if not cell.complete or value(cell) is None]
     if absent:
         names = tuple(cell.learner for cell in absent)
-        told = ", ".join(f"{cell.learner} {cell.shortfall or 'not recorded'}" for cell in absent)
-        return Evidence(dataset, None, told, names)
+        text = ", ".join(f"{cell.learner} {cell.shortfall or 'not recorded'}" for cell in absent)
+        return Evidence(dataset, None, text, names)
     if test.measure == "seconds":
         crowded = tuple(cell.learner for cell in (*ours, *theirs) if not cell.timed)
         if crowded:
@@ -146,8 +146,8 @@ def _by_ratio(
         holds = None
     words = "beats" if ratio > 1 else "equals" if ratio == 1 else "loses to"
     words = "beside" if holds is None else words
-    told = f"{_figures(left, right, words)}, {ratio:.3g} times"
-    return Evidence(left.cell.dataset, holds, told)
+    text = f"{_figures(left, right, words)}, {ratio:.3g} times"
+    return Evidence(left.cell.dataset, holds, text)
 
 
 def _figures(left: _Side, right: _Side, words: str) -> str:

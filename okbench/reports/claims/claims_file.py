@@ -41,7 +41,7 @@ _KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "withi
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learners held against others on datasets of one table."""
+    """Learners compared with others on datasets of one table."""
 
     table: str
     measure: Measure

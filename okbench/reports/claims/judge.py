@@ -83,7 +83,7 @@ def _needed(test: Comparison, datasets: int) -> int:
 
 
 def _unknown(test: Comparison, report: Report) -> str:
-    """A name the table does not have, told; empty when it has all."""
+    """A message about a name that the table does not have; empty when it has all."""
     wanted = [(name, "learner", report.learners) for name in (*test.learners, *test.others)]
     wanted += [(name, "dataset", report.datasets) for name in test.on]
     for name, noun, known in wanted:
@@ -97,8 +97,8 @@ def _doubt(evidence: tuple[Evidence, ...]) -> str:
         return "nothing to compare"
     absent = [one.dataset for one in evidence if one.missing]
     open_ = [one.dataset for one in evidence if one.holds is None and not one.missing]
-    told = [f"not measured on {', '.join(absent)}"] if absent else []
-    return "; ".join([*told, f"not decided on {', '.join(open_)}"] if open_ else told)
+    reasons = [f"not measured on {', '.join(absent)}"] if absent else []
+    return "; ".join([*reasons, f"not decided on {', '.join(open_)}"] if open_ else reasons)
 
 
 def _command(test: Comparison, evidence: tuple[Evidence, ...]) -> str:

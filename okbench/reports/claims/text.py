@@ -12,20 +12,23 @@ from pathlib import Path
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.papers.table_catalogue import find, names
 from okbench.reports.claims.judge import Reports, Settled, Tested
-from okbench.reports.load import stored
+from okbench.reports.load import load_table
 from okbench.reports.tables.report import Report
 from okbench.trials.plan.options import Options
+from okbench.trials.store.match_outcomes import Versions
 
 _MARKS = {True: "yes", False: "no", None: "open"}
 
 
-def reports_in(results: Path, options: Options) -> Reports:
+def reports_in(results: Path, options: Options, versions: Versions | None = None) -> Reports:
     """Reports by the name of their table, each read once; None for a table that is not written."""
     known = {card.name for card in names()}
 
     @cache
     def report_of(table: str) -> Report | None:
-        return stored(find(table), results, options, None) if table in known else None
+        if table not in known:
+            return None
+        return load_table(find(table), results, options, None, versions).report
 
     return report_of
 
@@ -44,8 +47,8 @@ def claims_text(settled: Sequence[Settled], figures: bool) -> str:
         lines += [f"  → {command}" for command in commands if command]
         lines.append("")
     counts = Counter(one.standing for one in settled)
-    told = ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
-    return "\n".join([*lines, f"{len(settled)} claims: {told}"]) + "\n"
+    totals = ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
+    return "\n".join([*lines, f"{len(settled)} claims: {totals}"]) + "\n"
 
 
 def _tested(tested: Tested, figures: bool) -> list[str]:

@@ -74,7 +74,7 @@ def comparisons(report: Report, reference: str | None = None) -> list[PairedComp
 
 def _comparisons_on(report: Report, dataset: str, reference: str | None) -> list[PairedComparison]:
     row = [report.cells[dataset, learner] for learner in report.learners]
-    against = report.cells[dataset, reference] if reference else _best(row)
+    against = report.cells[dataset, reference] if reference else _best(report, row)
     if against is None:
         return []
     others = [cell for cell in row if cell is not against and (cell.values or cell.statuses)]
@@ -90,10 +90,9 @@ def _comparisons_on(report: Report, dataset: str, reference: str | None) -> list
     ]
 
 
-def _best(row: Sequence[Cell]) -> Cell | None:
-    known = [cell for cell in row if cell.complete]
-    sign = 1 if not known or known[0].lower_is_better else -1
-    return min(known, key=lambda cell: sign * (cell.mean or 0.0), default=None)
+def _best(report: Report, row: Sequence[Cell]) -> Cell | None:
+    """The best complete cell of a dataset, the first of those that tie."""
+    return next((cell for cell in row if report.best.get((cell.dataset, cell.learner)) == 1), None)
 
 
 def _differences(cell: Cell, against: Cell) -> Paired | None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_types import Table
-from okbench.reports.figures.convergence import convergence
-from okbench.reports.figures.figure_data import Panel, Picture, stored_picture
+from okbench.reports.figures.figure_data import Panel, Picture, convergence, picture_of
 from okbench.reports.figures.text import words_of
+from okbench.reports.load import load_table
 from okbench.reports.site.axes import Axis, axis, counted, plain, timed
 from okbench.reports.site.charts import Line, drawable
 from okbench.reports.tables.render import written
 from okbench.trials.plan.options import Options
+from okbench.trials.store.match_outcomes import Versions
 
 HEIGHT = 16  # lines of a drawing
 _LETTERS = string.ascii_letters + string.digits
@@ -24,13 +25,18 @@ _NOT_DRAWN = ("; shaded: standard deviation (n − 1)", ", thin and dashed")
 
 
 def stored_curves(
-    table: Table, results: Path, options: Options, width: int = 80, encoding: str | None = None
+    table: Table,
+    results: Path,
+    options: Options,
+    width: int = 80,
+    encoding: str | None = None,
+    versions: Versions | None = None,
 ) -> str:
     """A table's convergence, or the panels of a figure, from what a results folder holds."""
     if table.kind == "complexity":
         raise UsageError(f"{table.name} has no curves  (okbench report {table.name})")
     figure = table if table.figure else convergence(table)
-    shown = stored_picture(figure, results, options)
+    shown = picture_of(load_table(figure, results, options, None, versions))
     if not shown.panels:
         raise UsageError(f"no curves of {table.name} in {results}  (okbench run {table.name})")
     return written(curves_text(shown, table.protocol.metric, width), encoding)
@@ -79,14 +85,14 @@ def _drawing(
     for up, row in enumerate(grid):
         joint = "+" if up in ticks else "|"
         yield f"{ticks.get(up, ''):>{_TICKS}} {joint}{''.join(row)}".rstrip()
-    rule, told = ["-"] * columns, [" "] * (columns + 6)
+    rule, labels = ["-"] * columns, [" "] * (columns + 6)
     for value in x.ticks(5):
         rule[round(x(value))] = "+"
         name = counted(value)
         begin = max(0, round(x(value)) - len(name) // 2)
-        told[begin : begin + len(name)] = name
+        labels[begin : begin + len(name)] = name
     yield " " * (_TICKS + 1) + "+" + "".join(rule)
-    yield (" " * (_TICKS + 2) + "".join(told)).rstrip()
+    yield (" " * (_TICKS + 2) + "".join(labels)).rstrip()
 
 
 def _places(line: Line, x: Axis, y: Axis) -> Iterator[tuple[int, int]]:
@@ -104,15 +110,15 @@ def _legend(
     """Letter, label and last value of every line, in as many columns as there is room for."""
     ordered = sorted(lines, key=lambda label: -lines[label][-1].mean)
     longest = max(map(len, ordered))
-    told = [
+    entries = [
         f"{letters[label]}  {label:<{longest}}  {words_of(lines[label][-1], metric)}"
         for label in ordered
     ]
-    wide = max(map(len, told)) + 3
+    wide = max(map(len, entries)) + 3
     across = max(1, (width - 2) // wide)
-    down = -(-len(told) // across)
+    down = -(-len(entries) // across)
     for place in range(down):
-        yield "  " + _joined(told[place::down], wide)
+        yield "  " + _joined(entries[place::down], wide)
 
 
 def _joined(entries: Sequence[str], wide: int) -> str:

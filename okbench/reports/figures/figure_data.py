@@ -6,24 +6,24 @@ down where they stood; there, a trial counts as if it had ended at that row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from statistics import fmean, stdev
 
-from okbench.papers.table_types import Quantity, Table
+from okbench.papers.table_types import Bound, Figure, Quantity, Table
 from okbench.protocols.metrics import METRICS
-from okbench.reports.figures.bounds import NAMES, lemma_1, lemma_1_line
-from okbench.reports.figures.notes import notes
+from okbench.reports.load import LoadedTable
 from okbench.reports.tables.cells import Expected, cells
-from okbench.trials.plan.options import Options
-from okbench.trials.run.environment import machine_line
-from okbench.trials.store.files import Store
-from okbench.trials.store.match_outcomes import recall
 from okbench.trials.trial_types import Outcome
 
 ROWS = "rows seen"
 Corners = tuple[tuple[float, float], ...]  # of a line: (x, y)
+_BOUND_NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
+_BOUND_WORDS: dict[Bound, str] = {
+    "lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"
+}
+_ALL = 100.0  # no probability is higher
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,16 @@ class Picture:
         )
 
 
-def stored_picture(table: Table, results: Path, options: Options) -> Picture:
-    """The figure from what a results folder holds of its trials."""
-    contents = Store.of(results, table.trials_of).read(curves=table.kind == "curves")
-    outcomes = contents.standing()
-    expected = recall(table, outcomes.values(), options)
-    counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
-    known = contents.environments
-    hashes = {outcome.environment for outcome in counted} & known.keys()
-    machines = tuple(sorted({machine_line(known[hash_]) for hash_ in hashes}))
-    asked = list(dict.fromkeys(dataset for dataset, _ in expected))
-    return picture(table, outcomes, expected, asked, machines)
+def convergence(table: Table) -> Table:
+    """The figure that draws the metric of a table's trials against the rows they had seen."""
+    return replace(table, kind="curves", of=table.trials_of, figure=Figure(("metric",)))
+
+
+def picture_of(loaded: LoadedTable, converging: bool = False) -> Picture:
+    """The figure from what was measured of its trials, or how the learners of a table converge."""
+    table = convergence(loaded.table) if converging else loaded.table
+    found = picture(table, loaded.outcomes, loaded.asked, loaded.datasets, loaded.machines)
+    return replace(found, notes=(*found.notes, *loaded.outdated))
 
 
 def picture(
@@ -128,8 +127,8 @@ def picture(
         labels,
         tuple(_panels(table, marks, pages, labels)),
         absent,
-        tuple(notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
-        NAMES[table.figure.bound] if table.figure.bound else "",
+        tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        _BOUND_NAMES[table.figure.bound] if table.figure.bound else "",
     )
 
 
@@ -225,3 +224,74 @@ def _bounds(table: Table, lines: Mapping[str, tuple[Mark, ...]]) -> dict[str, Co
         for label, line in lines.items()
         if line[0].bound is not None
     }
+
+
+def lemma_1(components: float, tolerance: float) -> float:
+    """P(|k̃ − k| ≥ ε) ≤ 2 exp(−D ε² / 2), in percent (Nguyen et al. 2017, Lemma 1)."""
+    return min(_ALL, 2.0 * _ALL * math.exp(-components * tolerance**2 / 2.0))
+
+
+def lemma_1_line(
+    tolerance: float, first: float, last: float, floor: float
+) -> tuple[tuple[float, float], ...]:
+    """The bound from `first` to `last` components, as the corners of a line that is straight
+    between them where percent are logarithmic; it ends where it comes down to the floor.
+    """
+    corner, end = (_reaches(percent, tolerance) for percent in (_ALL, floor))
+    last = max(first, min(last, end))
+    places = [first, *([corner] if first < corner < last else []), last]
+    return tuple((at, lemma_1(at, tolerance)) for at in places)
+
+
+def _reaches(percent: float, tolerance: float) -> float:
+    """The components at which the bound has come down to so many percent."""
+    if percent <= 0.0:
+        return math.inf
+    return 2.0 * math.log(2.0 * _ALL / percent) / tolerance**2
+
+
+def _notes(
+    table: Table,
+    marks: Sequence[Mark],
+    absent: Sequence[str],
+    gaps: Sequence[str],
+    machines: Sequence[str],
+    timed: bool,
+) -> Iterator[str]:
+    """Sentences for the caption; `gaps` are lines without a mark, `timed` says that every trial was
+    measured alone."""
+    assert table.figure
+    orders = sorted({mark.expected for mark in marks})
+    yield f"Means over {_range(orders)} row orders; shaded: standard deviation (n − 1)."
+    if table.figure.bound:
+        yield f"{_BOUND_WORDS[table.figure.bound]}, thin and dashed."
+        if any(mark.bound is not None and mark.mean == 0 for mark in marks):
+            yield "Where 0 % were measured nothing is drawn: the axis is logarithmic."
+    short = sorted({mark.n for mark in marks if mark.n < mark.expected})
+    if short:
+        yield f"Some points are of fewer trials ({_range(short)})."
+    inferred = {
+        column.point.name: setting.reason
+        for (_, label), settings in table.settings.items()
+        for column in table.learners
+        if column.label == label and column.point
+        if (setting := settings.get(column.point.name)) and setting.source == "inferred"
+    }
+    for name, reason in inferred.items():
+        yield f"Values of {name}: inferred ({reason})."
+    if absent:
+        yield f"Left out, not measured here: {', '.join(absent)}."
+    if gaps:
+        yield f"No line, not measured here: {', '.join(gaps)}."
+    if "seconds" in table.figure.quantities and marks:
+        for machine in machines:
+            yield f"Seconds inside the learner on {machine}."
+        if not timed:
+            yield "Trials may have run side by side; okbench run --timing measures each alone."
+
+
+def _range(counts: Sequence[int]) -> str:
+    if not counts:
+        return "no"
+    least, most = counts[0], counts[-1]
+    return f"{most}" if least == most else f"{least} to {most}"

@@ -7,29 +7,47 @@ version of okbench. Curves are left behind.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from okbench import __version__
 from okbench.base.errors import DataError, UsageError
+from okbench.base.version import __version__
 from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
+from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import SCHEMA, Store
-from okbench.trials.store.match_outcomes import recall
+from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
+from okbench.trials.store.plans import plan_record
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome, Status
 
 LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
 
 
-def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Options) -> Path:
-    """Write the baseline of a table from what was measured of it; gives its path.
+@dataclass(frozen=True)
+class Blessed:
+    """A baseline that was written, with its number of trials now and `before`."""
+
+    path: Path
+    trials: int
+    before: int
+
+
+def bless(
+    table: Table,
+    runs: Path,
+    baselines: Path,
+    reason: str,
+    options: Options,
+    versions: Versions | None = None,
+) -> Blessed:
+    """Write the baseline of a table from what was measured of it.
 
     Cells without any outcome are left out; one that is filled in part, or holds trials that timed
     out, failed or contradict each other, is refused.
@@ -40,8 +58,8 @@ def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Optio
         raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
     source = Store.of(runs, table.name).path
     contents = read_file(source)
-    outcomes = contents.standing()
-    cells = recall(table, outcomes.values(), options)
+    loaded = load_table(table, runs, options, None, versions, contents)
+    outcomes, cells = loaded.outcomes, loaded.asked
     ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
     if not ids:
         raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
@@ -52,14 +70,15 @@ def bless(table: Table, runs: Path, baselines: Path, reason: str, options: Optio
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
     path = Store.of(baselines, table.name).path
-    if path.is_file() and not read_file(path).blessed:
+    standing = read_file(path) if path.is_file() else Contents()
+    if path.is_file() and not standing.blessed:
         raise DataError(
             f"{path} holds outcomes and is no baseline, which would replace them; choose another "
             "folder with --into"
         )
     chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
-    write_whole(path, b"".join(_lines(table.name, reason.strip(), chosen, contents)))
-    return path
+    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen)))
+    return Blessed(path, len(chosen), len(standing.measured))
 
 
 def _complete(
@@ -71,21 +90,19 @@ def _complete(
     endings = Counter(outcome.status for outcome in found)
     lasting = sum(endings[status] for status in LASTING)
     if found and lasting < len(wanted):
-        told = ", ".join(f"{count} {status}" for status, count in endings.items())
+        counts = ", ".join(f"{count} {status}" for status, count in endings.items())
         raise DataError(
-            f"{key[1]} × {key[0]}: {told}, of {len(wanted)} trials; nothing is blessed. "
+            f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing is blessed. "
             f"Run the rest (okbench run {table.name}), or bless others with --datasets, "
             "--learners, --trials"
         )
     return wanted if found else []
 
 
-def _lines(
-    table: str, reason: str, outcomes: Iterable[Outcome], contents: Contents
-) -> Iterable[bytes]:
-    kept = list(outcomes)
+def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterator[bytes]:
+    contents = loaded.contents
     header: dict[str, Any] = {
-        "table": table,
+        "table": loaded.table.name,
         "reason": reason,
         "date": datetime.now(UTC).date().isoformat(),
         "okbench": __version__,
@@ -94,5 +111,9 @@ def _lines(
     for hash_ in sorted({outcome.environment for outcome in kept}):
         if hash_ in contents.environments:
             yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
+    first = {replace(outcome.trial, repetition=0) for outcome in kept}
+    for plan in contents.distinct_plans():
+        if plan.trial in first:
+            yield to_bytes({"plan": plan_record(plan)})
     for outcome in kept:
         yield to_bytes({"outcome": outcome_record(replace(outcome, curve=()))})

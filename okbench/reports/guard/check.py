@@ -1,4 +1,4 @@
-"""Did a result get worse? Outcomes held against a baseline, trial by trial.
+"""Did a result get worse? Outcomes compared with a baseline, trial by trial.
 
     same       the same score: mistakes equal, losses within the tolerance
     better     a lower score on the same trial
@@ -91,21 +91,21 @@ def check(
     subset: bool = False,
     allowed: Allowed | None = None,
 ) -> Check:
-    """Hold what was measured against a baseline. `subset`: only the trials that `new` has."""
+    """Compare what was measured with a baseline. `subset`: only the trials that `new` has."""
     if not 0 <= tolerance < math.inf:
         raise UsageError(f"tolerance: a share, 0 or more, not {tolerance}")
     before, now = baseline.standing(), new.standing()
     if not before:
         raise DataError(f"{table}: the baseline holds no outcomes")
     _refuse_other_table(table, baseline, new, before, now)
-    strangers = [outcome.trial for id_, outcome in now.items() if id_ not in before]
+    others = [outcome.trial for id_, outcome in now.items() if id_ not in before]
     disputed = baseline.disputed().keys() | new.disputed().keys()
-    against = _Against(now, disputed, Changes(strangers), tolerance, subset)
+    against = _Against(now, disputed, Changes(others), tolerance, subset)
     groups = grouped(before.values())
     cells = [_cell(table, name, group, against) for name, group in groups.items()]
-    seconds, told = _seconds(baseline, new, allowed or Allowed())
+    seconds, reason = _seconds(baseline, new, allowed or Allowed())
     return Check(
-        tuple(cell for cell in cells if cell.counts), seconds, told, len(strangers), tolerance
+        tuple(cell for cell in cells if cell.counts), seconds, reason, len(others), tolerance
     )
 
 
@@ -121,13 +121,13 @@ def joined(checks: Sequence[Check]) -> Check:
 
 
 def _seconds_told(checks: Sequence[Check]) -> str:
-    """Why seconds were not compared, with the tables it is said of where it is not said of all."""
+    """Why seconds were not compared, with the tables where that is so, unless it is so of all."""
     tables: dict[str, list[str]] = {}
     for one in checks:
         tables.setdefault(one.seconds_told, []).extend({cell.table for cell in one.cells})
     if len(tables) < 2:
         return next(iter(tables), "")
-    return "; ".join(f"{', '.join(of)}: {told}" for told, of in tables.items() if told)
+    return "; ".join(f"{', '.join(of)}: {reason}" for reason, of in tables.items() if reason)
 
 
 def _refuse_other_table(
@@ -154,7 +154,7 @@ def _who(trial: Trial) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class _Against:
-    """What a baseline is held against, and how."""
+    """What a baseline is compared with, and how."""
 
     now: Mapping[str, Outcome]
     disputed: Set[str]
@@ -162,7 +162,7 @@ class _Against:
     tolerance: float
     subset: bool
 
-    def hold(self, before: Outcome) -> tuple[Finding, str]:
+    def compare(self, before: Outcome) -> tuple[Finding, str]:
         """What one trial of the baseline says, and why."""
         now = self.now.get(before.trial.id)
         if before.trial.id in self.disputed:
@@ -186,7 +186,7 @@ def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Agains
     compared: list[tuple[float, float]] = []
     for before in group:
         after = against.now.get(before.trial.id)
-        finding, reason = against.hold(before)
+        finding, reason = against.compare(before)
         if finding == "missing" and against.subset:
             continue
         counts[finding] += 1

@@ -57,8 +57,8 @@ def _notable(check: Check) -> list[CellCheck]:
 def _line(cell: CellCheck) -> str:
     found = ", ".join(f"{count} {word}" for word, count in cell.counts.items() if word != "same")
     trials = sum(cell.counts.values())
-    told = f"{cell.learner} × {cell.dataset}: {found} of {trials} trials"
-    return "; ".join(part for part in (told, _means(cell), cell.reason) if part)
+    words = f"{cell.learner} × {cell.dataset}: {found} of {trials} trials"
+    return "; ".join(part for part in (words, _means(cell), cell.reason) if part)
 
 
 def _means(cell: CellCheck) -> str:
@@ -149,12 +149,12 @@ def _junit(check: Check) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _case(suite: ElementTree.Element, group: str, name: str, failed: bool, told: str) -> None:
+def _case(suite: ElementTree.Element, group: str, name: str, failed: bool, words: str) -> None:
     case = ElementTree.SubElement(
         suite, "testcase", classname=_NO_XML.sub("?", group), name=_NO_XML.sub("?", name)
     )
     if failed:
-        ElementTree.SubElement(case, "failure", message=_NO_XML.sub("?", told))
+        ElementTree.SubElement(case, "failure", message=_NO_XML.sub("?", words))
 
 
 PAGES: Mapping[str, Callable[[Check], str]] = {

@@ -12,6 +12,7 @@ from okbench.base.whole_files import write_whole
 from okbench.reports.results_paths import read_file, results_files
 from okbench.trials.store.files import SCHEMA, Store
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
+from okbench.trials.store.plans import plan_record
 from okbench.trials.store.results_file import Contents
 
 
@@ -68,6 +69,7 @@ def _together(paths: Sequence[Path]) -> Contents:
     for path in paths:
         contents = read_file(path, curves=True)
         whole.measured += contents.measured
+        whole.plans += contents.plans
         whole.environments |= contents.environments
     for id_, (first, second) in whole.disputed().items():
         raise DataError(
@@ -85,5 +87,6 @@ def _lines(contents: Contents) -> bytes:
         to_bytes({"environment": record, "hash": hash_})
         for hash_, record in contents.environments.items()
     ]
+    lines += [to_bytes({"plan": plan_record(plan)}) for plan in contents.distinct_plans()]
     lines += [to_bytes({"outcome": outcome_record(outcome)}) for outcome in contents.measured]
     return b"".join(lines)

@@ -12,15 +12,15 @@ from okbench.trials.trial_types import Trial
 class Changes:
     """Finds, for a trial that is gone, the trial that stands in its place, and tells them apart."""
 
-    def __init__(self, strangers: Iterable[Trial]) -> None:
+    def __init__(self, others: Iterable[Trial]) -> None:
         self._by_slot: dict[Trial, list[Trial]] = defaultdict(list)
-        for trial in strangers:
+        for trial in others:
             self._by_slot[_slot(trial)].append(trial)
 
     def of(self, gone: Trial) -> str:
         """What changed, in words; empty when nothing stands in its place."""
-        told = [difference(gone, trial) for trial in self._by_slot.get(_slot(gone), ())]
-        return min(told, key=len, default="")
+        found = [difference(gone, trial) for trial in self._by_slot.get(_slot(gone), ())]
+        return min(found, key=len, default="")
 
 
 def _slot(trial: Trial) -> Trial:
@@ -29,20 +29,20 @@ def _slot(trial: Trial) -> Trial:
 
 def difference(old: Trial, new: Trial) -> str:
     """What tells two trials of one learner on one dataset apart, besides their row orders."""
-    told = []
+    changes = []
     if old.learner_version != new.learner_version:
-        told.append(f"learner version {old.learner_version} → {new.learner_version}")
+        changes.append(f"learner version {old.learner_version} → {new.learner_version}")
     before, after = dict(old.settings), dict(new.settings)
-    told += [
+    changes += [
         f"{name} {before.get(name)!r} → {after.get(name)!r}"
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
     if old.fingerprint != new.fingerprint:
-        told.append("other rows")
-    told += [
+        changes.append("other rows")
+    changes += [
         f"{name.replace('_', ' ')} {getattr(old, name)} → {getattr(new, name)}"
         for name in ("seed", "order", "protocol", "protocol_version", "block", "tolerance")
         if getattr(old, name) != getattr(new, name)
     ]
-    return ", ".join(told)
+    return ", ".join(changes)

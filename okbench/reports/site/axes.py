@@ -43,7 +43,9 @@ class Axis:
 def axis(
     values: Iterable[float], start: float, end: float, logarithmic: bool | None = None
 ) -> Axis:
-    """An axis with room for these values; in logarithms where they are far apart, unless told."""
+    """An axis with room for these values; in logarithms where they are far apart, if `logarithmic`
+    leaves it open.
+    """
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if logarithmic is None:

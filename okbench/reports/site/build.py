@@ -13,6 +13,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.site.index_page import index_page
 from okbench.reports.site.table_page import page_of, raw_of, table_page
 from okbench.reports.site.table_views import TableView, exhibits
+from okbench.trials.store.match_outcomes import Versions
 
 LIST = "okbench-site.json"  # what was written, so that the next time knows what is ours
 _ASSETS = Path(__file__).parent / "assets"
@@ -29,7 +30,9 @@ class Site:
     bytes: int
 
 
-def build(results: Path, to: Path, tables: Sequence[Table] = ()) -> Site:
+def build(
+    results: Path, to: Path, tables: Sequence[Table] = (), versions: Versions | None = None
+) -> Site:
     """Write the site of these tables, or of all that the folder holds.
 
     A site written there before is replaced, and only its own files; a folder with an index.html of
@@ -40,7 +43,7 @@ def build(results: Path, to: Path, tables: Sequence[Table] = ()) -> Site:
     if to.resolve().is_relative_to(results.resolve()):
         raise UsageError(f"--to {to} lies in the results themselves; choose another folder")
     before = _written_before(to)
-    found = exhibits(results, tables)
+    found = exhibits(results, tables, versions)
     if not found:
         raise UsageError(f"nothing is measured yet: no results in {results}  (okbench run demo)")
     written: dict[str, int] = {}

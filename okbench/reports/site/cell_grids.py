@@ -18,7 +18,7 @@ NOTHING = "—"
 
 def glance(report: Report) -> Markup:
     """Means with the sign of their verdict; the longer of datasets and learners goes down."""
-    best = best_cells(report)
+    best = _best_cells(report)
     across = len(report.datasets) > max(len(report.learners), 10)
     lines, columns = report.datasets, report.learners
     if not across:
@@ -44,7 +44,7 @@ def glance(report: Report) -> Markup:
 
 def cell_by_cell(report: Report) -> Markup:
     """A line a cell: printed, blessed, ours, their difference and verdict, trials and seconds."""
-    best, cells = best_cells(report), list(report.cells.values())
+    best, cells = _best_cells(report), list(report.cells.values())
     fields = [
         [_dataset(cell) for cell in cells],
         [Field(cell.learner, cell.learner) for cell in cells],
@@ -79,19 +79,8 @@ def cell_by_cell(report: Report) -> Markup:
     return grid("cell-table", _caption(report), header, rows, named=1)
 
 
-def best_cells(report: Report) -> set[CellKey]:
-    """The best complete cells of each dataset, every one of those that tie."""
-    best = METRICS[report.metric].best
-    found: set[CellKey] = set()
-    for dataset in report.datasets:
-        means = {
-            key: cell.mean
-            for learner in report.learners
-            if (cell := report.cells[(key := (dataset, learner))]).complete
-            if cell.mean is not None
-        }
-        found |= {key for key, mean in means.items() if mean == best(means.values())}
-    return found
+def _best_cells(report: Report) -> set[CellKey]:
+    return {key for key, place in report.best.items() if place == 1}
 
 
 def _key(line: str, name: str, across: bool) -> CellKey:

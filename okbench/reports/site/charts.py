@@ -41,9 +41,9 @@ def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> M
     x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=False)
     clock = panel.quantity == "seconds"
     y = _upright(panel, marks)
-    told = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name
+    y_name = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name
     drawn = together(
-        axes(x, y, counted, timed if clock else plain, panel.x_name, told),
+        axes(x, y, counted, timed if clock else plain, panel.x_name, y_name),
         *(_line(line, labels.index(label), x, y) for label, line in lines.items()),
         *(_bound(panel.bounds[label], labels.index(label), x, y) for label in panel.bounds),
     )
@@ -75,12 +75,12 @@ def _finite(panel: Panel) -> dict[str, Line]:
     return {label: line for label, line in lines.items() if line}
 
 
-def picture(name: str, title: str, told: str, drawn: Markup) -> Markup:
+def picture(name: str, title: str, description: str, drawn: Markup) -> Markup:
     """An image with a title and what can be seen on it in words."""
     return tag(
         "svg",
         tag("title", title, id=f"{name}-title"),
-        tag("desc", told, id=f"{name}-told"),
+        tag("desc", description, id=f"{name}-told"),
         drawn,
         viewBox=f"0 0 {px(WIDTH)} {px(HEIGHT)}",
         role="img",

@@ -34,13 +34,13 @@ class Spot:
 class Frontier:
     """The learners that have both numbers, and those that no other beats in both, quickest first.
 
-    `told` is why no frontier can be drawn.
+    `reason` is why no frontier can be drawn.
     """
 
     dataset: str
     spots: tuple[Spot, ...]
     best: tuple[Spot, ...]
-    told: str = ""
+    reason: str = ""
 
 
 def frontier(report: Report, dataset: str) -> Frontier:
@@ -53,11 +53,11 @@ def frontier(report: Report, dataset: str) -> Frontier:
     spots = tuple(map(_spot, clocked))
     places = {found for cell in clocked for found in cell.environments}
     if len(places) > 1:
-        told = "not drawn: its seconds are of several machines or versions"
-        return Frontier(dataset, spots, (), told)
+        reason = "not drawn: its seconds are of several machines or versions"
+        return Frontier(dataset, spots, (), reason)
     if len({cell.timed for cell in clocked}) > 1:
-        told = "not drawn: some of its seconds were measured alone and some side by side"
-        return Frontier(dataset, spots, (), told)
+        reason = "not drawn: some of its seconds were measured alone and some side by side"
+        return Frontier(dataset, spots, (), reason)
     sign = 1.0 if report.lower_is_better else -1.0
     best: list[Spot] = []
     for spot in sorted(spots, key=lambda spot: (spot.seconds, sign * spot.mean)):
@@ -68,9 +68,11 @@ def frontier(report: Report, dataset: str) -> Frontier:
 
 def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
     """The picture of a frontier, with its numbers behind it; a sentence where there is none."""
-    if found.told or not found.spots:
-        told = found.told or "nothing was timed"
-        return tag("p", f"{found.dataset}: {told}.", class_="quiet") if found.spots else together()
+    if found.reason or not found.spots:
+        reason = found.reason or "nothing was timed"
+        return (
+            tag("p", f"{found.dataset}: {reason}.", class_="quiet") if found.spots else together()
+        )
     x = axis((spot.seconds for spot in found.spots), LEFT, RIGHT, logarithmic=True)
     y = banded(((spot.mean, spot.std) for spot in found.spots), BOTTOM, TOP)
     metric = METRICS[report.metric].heading
@@ -81,12 +83,12 @@ def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
         _spots(found, report.learners, x, y),
     )
     names = ", ".join(spot.learner for spot in found.best)
-    told = f"No other learner beats in both, quickest first: {names or 'none is complete'}."
+    description = f"No other learner beats in both, quickest first: {names or 'none is complete'}."
     title = f"{found.dataset}: {metric} against seconds"
     return tag(
         "figure",
         tag("figcaption", found.dataset),
-        picture(name, title, told, drawn),
+        picture(name, title, description, drawn),
         tag("details", tag("summary", "Numbers"), _numbers(found, report)),
         class_="chart",
     )
@@ -120,7 +122,7 @@ def _spots(found: Frontier, learners: Sequence[str], x: Axis, y: Axis) -> Iterat
         on_it = " on-frontier" if spot in found.best else ""
         yield tag(
             "g",
-            tag("title", _told(spot)),
+            tag("title", _described(spot)),
             tag("path", class_="spread", d=f"M{px(across)} {px(low)}V{px(high)}"),
             tag("path", class_=hollow(number), d=marker(number, across, up, 4.5)),
             label
@@ -130,7 +132,7 @@ def _spots(found: Frontier, learners: Sequence[str], x: Axis, y: Axis) -> Iterat
         )
 
 
-def _told(spot: Spot) -> str:
+def _described(spot: Spot) -> str:
     more = f", {spot.shortfall}" if spot.shortfall else ""
     return f"{spot.learner}: {spot.mean:.4g} in {numbers.seconds(spot.seconds)} s{more}"
 

@@ -97,10 +97,10 @@ def column(
 ) -> list[Field]:
     """The fields of a column of numbers."""
     known = [None if key is None or not math.isfinite(key) else key for key in keys]
-    told = classes or [""] * len(texts)
+    names = classes or [""] * len(texts)
     return [
         Field(shown, key, class_)
-        for shown, key, class_ in zip(aligned(texts), known, told, strict=True)
+        for shown, key, class_ in zip(aligned(texts), known, names, strict=True)
     ]
 
 
@@ -120,15 +120,15 @@ def _padded(text: str, figures: Sequence[str], widths: dict[int, list[int]]) -> 
 def _row(row: Row, header: Sequence[Heading], named: int) -> Markup:
     cells: list[Markup] = []
     for place, (field, heading) in enumerate(zip(row.fields, header, strict=True)):
-        told: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "class_": _classes("num" if heading.numeric else "word", field.class_),
             "data_key": "" if field.key is None else field.key,
             "data_learner": heading.learner,
         }
         if place == named:
-            cells.append(tag("th", field.shown, scope="row", **told))
+            cells.append(tag("th", field.shown, scope="row", **attributes))
         else:
-            cells.append(tag("td", field.shown, **told))
+            cells.append(tag("td", field.shown, **attributes))
     return tag("tr", cells, class_="first" if row.first else None, data_learner=row.learner)
 
 

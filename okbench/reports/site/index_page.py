@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from okbench import __version__
+from okbench.base.version import __version__
 from okbench.reports.site.frame import link, page, section, several
 from okbench.reports.site.grids import Field, Heading, Row, column, grid
 from okbench.reports.site.machines import machines
@@ -46,9 +46,9 @@ def index_page(found: Sequence[TableView]) -> str:
 
 def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
     outcomes = sum(exhibit.counted for exhibit in found)
-    told = [several(len(found), "table"), several(outcomes, "trial")]
-    told.append(several(machines, "environment"))
-    return " · ".join([*told, f"latest {latest[:10]}"] if latest else told)
+    facts = [several(len(found), "table"), several(outcomes, "trial")]
+    facts.append(several(machines, "environment"))
+    return " · ".join([*facts, f"latest {latest[:10]}"] if latest else facts)
 
 
 def _verdicts(exhibit: TableView) -> Counter[Verdict]:

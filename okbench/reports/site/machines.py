@@ -28,7 +28,7 @@ def _described(record: Mapping[str, Any], outcomes: int) -> list[Markup]:
     threads = f", threads a trial: {blas['threads']}" if blas.get("threads") else ""
     memory = f"{record['memory_gb']} GB" if record.get("memory_gb") else ""
     system = " ".join(str(record[key]) for key in ("os", "arch") if record.get(key))
-    told = (
+    values = (
         record.get("cpu", "") or MACHINE_UNKNOWN,
         record.get("cores", ""),
         memory,
@@ -40,7 +40,7 @@ def _described(record: Mapping[str, Any], outcomes: int) -> list[Markup]:
     )
     return [
         tag("div", tag("dt", part), tag("dd", what))
-        for part, what in zip(_PARTS, told, strict=True)
+        for part, what in zip(_PARTS, values, strict=True)
         if what != ""
     ]
 

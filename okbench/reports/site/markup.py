@@ -24,14 +24,14 @@ def tag(name: str, /, *children: Child, **attributes: Any) -> Markup:
     """An element. `class_` means class, `data_key` means data-key; None and False leave an
     attribute out, True gives it no value.
     """
-    told = "".join(
+    written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(value)}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _VOID:
-        return Markup(f"<{name}{told}>")
-    return Markup(f"<{name}{told}>{together(*children)}</{name}>")
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{together(*children)}</{name}>")
 
 
 def together(*children: Child) -> Markup:

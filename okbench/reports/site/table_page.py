@@ -69,20 +69,20 @@ def table_page(exhibit: TableView, raw: str) -> str:
 
 def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
-    told = [
+    facts = [
         f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
         METRICS[protocol.metric].heading,
     ]
     if exhibit.report:
         cells = exhibit.report.cells.values()
         complete = sum(cell.complete for cell in cells)
-        told += [
+        facts += [
             several(len(exhibit.report.datasets), "dataset")
             + " × "
             + several(len(exhibit.report.learners), "learner"),
             f"{complete} of {len(cells) - len(table.left_out)} cells complete",
         ]
-    return " · ".join([*told, several(exhibit.counted, "trial")])
+    return " · ".join([*facts, several(exhibit.counted, "trial")])
 
 
 def _learners(labels: Sequence[str]) -> Markup:
@@ -117,7 +117,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
         for number, dataset in enumerate(report.datasets)
     ]
     if any(charts):
-        told = (
+        caption = (
             "The dashed line joins learners that no other beats in both. Thin bars: one standard "
             "deviation."
         )
@@ -125,7 +125,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
             section(
                 "frontier",
                 "Seconds and " + METRICS[report.metric].words,
-                tag("p", told, class_="quiet"),
+                tag("p", caption, class_="quiet"),
                 tag("div", charts, class_="charts"),
             )
         )
@@ -133,14 +133,13 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
 
 
 def _convergence(exhibit: TableView, shown: Picture, report: Report) -> Section:
-    told = list(shown.notes)
     note = PROTOCOLS[exhibit.table.protocol.kind].curve_note
-    told += [note] if note else []
+    sentences = [*shown.notes, *([note] if note else [])]
     return section(
         "convergence",
         "Convergence",
         _charts(shown, report.learners, exhibit),
-        notes(told),
+        notes(sentences),
     )
 
 
@@ -175,11 +174,11 @@ def _sheet(sheet: Sheet) -> Markup:
 
 
 def _downloads(exhibit: TableView, path: str, raw: str) -> Markup:
-    told = several(exhibit.stored, "outcome") + " as written, one JSON line each"
+    stored = several(exhibit.stored, "outcome") + " as written, one JSON line each"
     command = f"okbench report {exhibit.table.name} --explain LEARNER DATASET"
     return tag(
         "p",
         tag("a", f"{exhibit.table.trials_of}.jsonl", href=link(path, raw), download=True),
-        f" ({told}). ",
+        f" ({stored}). ",
         *(("The trials behind a cell: ", tag("code", command), ".") if exhibit.report else ()),
     )

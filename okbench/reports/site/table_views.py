@@ -1,4 +1,4 @@
-"""What a results folder holds, table by table, read and reckoned for the pages."""
+"""What a results folder holds, table by table, loaded and computed for the pages."""
 
 from __future__ import annotations
 
@@ -13,21 +13,16 @@ from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
 from okbench.protocols.metrics import default_metric
 from okbench.protocols.single_pass import SINGLE_PASS
-from okbench.reports.figures.convergence import convergence
-from okbench.reports.figures.figure_data import Picture, picture
-from okbench.reports.load import stored
+from okbench.reports.figures.figure_data import Picture, picture_of
+from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import BASELINES, results_files
-from okbench.reports.tables.cells import Expected
-from okbench.reports.tables.complexity import Complexity, complexity
+from okbench.reports.tables.complexity import Complexity, growth_of
 from okbench.reports.tables.grouping import grouped
-from okbench.reports.tables.report import MACHINE_UNKNOWN, Report, report
-from okbench.trials.plan.available import registered
+from okbench.reports.tables.report import Report
 from okbench.trials.plan.options import Options
-from okbench.trials.run.environment import machine_line
 from okbench.trials.store.files import Store
-from okbench.trials.store.match_outcomes import recall
+from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.store.results_file import Contents
-from okbench.trials.trial_types import Outcome
 
 Environments = Mapping[str, Mapping[str, Any]]
 _EVERYTHING = Options()
@@ -53,55 +48,55 @@ class TableView:
     notes: tuple[str, ...] = ()
 
 
-def exhibits(results: Path, tables: Sequence[Table] = ()) -> list[TableView]:
-    """The exhibits of these tables, or of every results file in the folder."""
+def exhibits(
+    results: Path, tables: Sequence[Table] = (), versions: Versions | None = None
+) -> list[TableView]:
+    """The exhibits of these tables, or of every results file in the folder. Each file is read once,
+    and let go before the next is read.
+    """
     files = results_files(results)
     if tables:
         absent = [table.name for table in tables if table.trials_of not in files]
         if absent:
             raise UsageError(f"nothing of {absent[0]} in {results}  (okbench run {absent[0]})")
-        once = {table.name: table for table in tables}
-        return [_exhibit(results, table.trials_of, table) for table in once.values()]
     known = {card.name for card in names()}
-    return [
-        _exhibit(results, name, find(name) if name in known else None) for name in sorted(files)
-    ]
+    asked: dict[str, tuple[str, Table | None]] = {
+        table.name: (table.trials_of, table) for table in tables
+    } or {name: (name, find(name) if name in known else None) for name in sorted(files)}
+    found = {}
+    for file in dict.fromkeys(name for name, _ in asked.values()):
+        contents = Store.of(results, file).read()
+        for key, (name, table) in asked.items():
+            if name == file:
+                found[key] = _exhibit(results, name, table, contents, versions)
+    return [found[key] for key in asked]
 
 
-def _exhibit(results: Path, name: str, table: Table | None) -> TableView:
+def _exhibit(
+    results: Path,
+    name: str,
+    table: Table | None,
+    contents: Contents,
+    versions: Versions | None,
+) -> TableView:
     path = Store.of(results, name).path
-    contents = Store(path).read()
     if table is None:
         note = "No table of this name is known here: everything in its file is shown as it stands."
         return _as_stored(name, path, contents, note)
-    try:
-        return _as_configured(results, table, path, contents)
-    except UsageError as error:
-        return _as_stored(name, path, contents, f"Shown as it stands in its file: {error}")
-
-
-def _as_configured(results: Path, table: Table, path: Path, contents: Contents) -> TableView:
-    """A table with its own cells, beside what its paper prints."""
-    here, absent = registered(table)
-    timed = True if table.kind == "complexity" else None
-    outcomes = contents.standing(timed)
-    expected = recall(here, outcomes.values(), _EVERYTHING)
-    notes = (f"Not here: {', '.join(absent)}.",) if absent else ()
-    found = _bare(here, path, contents, outcomes, expected, notes)
-    if table.kind == "complexity":
-        machines = sorted(_machines(found))
-        return replace(found, orders=complexity(here, outcomes, expected, absent, machines))
-    datasets = list(dict.fromkeys(dataset for dataset, _ in expected))
-    if table.kind == "sweep":
-        shown = picture(here, outcomes, expected, datasets, sorted(_machines(found)))
-        return replace(found, picture=shown)
     baselines = None if results.resolve() == BASELINES.resolve() else BASELINES
-    measured = stored(replace(here, name=table.trials_of), results, _EVERYTHING, baselines)
-    return replace(
-        found,
-        report=replace(measured, table=table.name),
-        picture=picture(convergence(here), outcomes, expected, datasets),
-    )
+    loaded = load_table(table, results, _EVERYTHING, baselines, versions, contents)
+    return _as_configured(path, loaded)
+
+
+def _as_configured(path: Path, loaded: LoadedTable) -> TableView:
+    """A table with its own cells, beside what its paper prints."""
+    absent = loaded.absent
+    found = _bare(path, loaded, (f"Not here: {', '.join(absent)}.",) if absent else ())
+    if loaded.table.kind == "complexity":
+        return replace(found, orders=growth_of(loaded))
+    if loaded.table.kind == "sweep":
+        return replace(found, picture=picture_of(loaded))
+    return replace(found, report=loaded.report, picture=picture_of(loaded, converging=True))
 
 
 def _as_stored(name: str, path: Path, contents: Contents, note: str) -> TableView:
@@ -132,40 +127,23 @@ def _as_stored(name: str, path: Path, contents: Contents, note: str) -> TableVie
         key: tuple(o.trial.id for o in sorted(group, key=lambda o: o.trial.repetition))
         for key, group in alike.items()
     }
-    found = _bare(table, path, contents, outcomes, expected, (note,))
-    return replace(
-        found,
-        report=report(
-            table,
-            outcomes,
-            expected,
-            {hash_: machine_line(record) for hash_, record in contents.environments.items()},
-            disputed=len(contents.disputed()),
-        ),
-        picture=picture(convergence(table), outcomes, expected, datasets),
-    )
+    loaded = LoadedTable(table, _EVERYTHING, contents, outcomes, expected, expected)
+    found = _bare(path, loaded, (note,))
+    return replace(found, report=loaded.report, picture=picture_of(loaded, converging=True))
 
 
-def _bare(
-    table: Table,
-    path: Path,
-    contents: Contents,
-    outcomes: Mapping[str, Outcome],
-    expected: Expected,
-    notes: tuple[str, ...],
-) -> TableView:
-    counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
-    shares = Counter(outcome.environment for outcome in counted)
-    known = contents.environments
+def _bare(path: Path, loaded: LoadedTable, notes: tuple[str, ...]) -> TableView:
+    shares = Counter(outcome.environment for outcome in loaded.counted)
+    known = loaded.contents.environments
     return TableView(
-        table,
+        loaded.table,
         path,
-        counted=len(counted),
-        stored=len(outcomes),
-        latest=max((outcome.finished for outcome in counted), default=""),
+        counted=len(loaded.counted),
+        stored=len(loaded.outcomes),
+        latest=max((outcome.finished for outcome in loaded.counted), default=""),
         environments={hash_: known.get(hash_, {}) for hash_ in sorted(shares)},
         shares=shares,
-        notes=(*notes, *_blessing(contents.blessed)),
+        notes=(*notes, *_blessing(loaded.contents.blessed)),
     )
 
 
@@ -174,10 +152,3 @@ def _blessing(header: Mapping[str, Any]) -> tuple[str, ...]:
     if not header:
         return ()
     return (f"A baseline of {header.get('date', 'no date')}: {header.get('reason', 'no reason')}.",)
-
-
-def _machines(found: TableView) -> set[str]:
-    return {
-        machine_line(record) if record else MACHINE_UNKNOWN
-        for record in found.environments.values()
-    }

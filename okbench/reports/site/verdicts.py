@@ -39,7 +39,7 @@ def chip(verdict: Verdict) -> Markup:
 
 
 def sign(verdict: Verdict) -> Markup:
-    """The sign alone; the words stand beside it, or where a reader is told them."""
+    """The sign alone; the words stand beside it, or where a reader finds them."""
     return tag("span", SIGNS[verdict], class_="sign", aria_hidden="true")
 
 
@@ -63,8 +63,8 @@ def tally(counts: Counter[Verdict]) -> Markup:
         class_="bar",
         aria_hidden="true",
     )
-    told = tag("ul", [tag("li", chip(v), " ", tag("b", counts[v])) for v in given])
-    return tag("div", bar, told, class_="tally")
+    listed = tag("ul", [tag("li", chip(v), " ", tag("b", counts[v])) for v in given])
+    return tag("div", bar, listed, class_="tally")
 
 
 def legend() -> Markup:

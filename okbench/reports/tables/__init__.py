@@ -1,0 +1,17 @@
+"""A table's cells and how they are printed: `cells` and `report` compute, `layout` arranges,
+`render` writes; `verdicts` compares with the paper, `explain` shows the trials behind a cell.
+"""
+
+__all__ = [
+    "cells",
+    "complexity",
+    "complexity_text",
+    "explain",
+    "export",
+    "grouping",
+    "latex",
+    "layout",
+    "render",
+    "report",
+    "verdicts",
+]

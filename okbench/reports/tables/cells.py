@@ -11,6 +11,7 @@ from statistics import fmean
 from okbench.base.quantities import spoken_time
 from okbench.papers.table_types import PrintedCell, Table
 from okbench.protocols.metrics import METRICS
+from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
 
 CellKey = tuple[str, str]  # dataset, learner label
@@ -26,7 +27,9 @@ class Cell:
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
     `inferred` the settings it does not give. `seconds` is a mean over the trials measured alone
     when there are such (`timed`), else over all done; `environments` are where they ran. `bytes`
-    is what a model held. `over_limit` says that every trial outran the table's own time limit.
+    is what a model held. `over_limit` says that every trial outran the table's own time limit,
+    `outdated` that the learner installed now is another one than was measured, or that there is
+    none.
     """
 
     dataset: str
@@ -45,6 +48,7 @@ class Cell:
     printed: PrintedCell | None = None
     left_out: bool = False
     over_limit: str = ""
+    outdated: str = ""
 
     @property
     def n(self) -> int:
@@ -97,18 +101,30 @@ class Cell:
         return ", ".join([f"{self.n}/{self.expected}", *ended])
 
 
-def cells(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) -> list[Cell]:
+def cells(
+    table: Table,
+    outcomes: Mapping[str, Outcome],
+    expected: Expected,
+    versions: Versions | None = None,
+) -> list[Cell]:
     """The cells of a table, dataset by dataset. Outcomes that no cell expects are not counted;
-    a cell for which nothing is expected still awaits the paper's number of runs.
+    a cell for which nothing is expected still awaits the paper's number of runs. `versions` are
+    those of the installed learners.
     """
     return [
-        _cell(table, (row.name, column.label), outcomes, expected)
+        _cell(table, (row.name, column.label), outcomes, expected, versions)
         for row in table.datasets
         for column in table.learners
     ]
 
 
-def _cell(table: Table, key: CellKey, outcomes: Mapping[str, Outcome], expected: Expected) -> Cell:
+def _cell(
+    table: Table,
+    key: CellKey,
+    outcomes: Mapping[str, Outcome],
+    expected: Expected,
+    versions: Versions | None,
+) -> Cell:
     ids = expected.get(key, ())
     found = [outcomes[id_] for id_ in ids if id_ in outcomes]
     scored = [(outcome, value_of(outcome, table.protocol.metric)) for outcome in found]
@@ -132,7 +148,42 @@ def _cell(table: Table, key: CellKey, outcomes: Mapping[str, Outcome], expected:
         printed=table.printed.get(key),
         left_out=key in table.left_out,
         over_limit=_over_limit(table, ids, found),
+        outdated=_outdated(found, versions),
     )
+
+
+def outdated_notes(found: Iterable[Cell]) -> tuple[str, ...]:
+    """A sentence for each learner whose outcomes are not those of the installed version; datasets
+    are named where only some are meant."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    measured: dict[str, int] = Counter()
+    for cell in found:
+        if cell.values or cell.statuses:
+            measured[cell.learner] += 1
+            if cell.outdated:
+                by_reason.setdefault((cell.learner, cell.outdated), []).append(cell.dataset)
+    return tuple(
+        f"outdated: {learner}{_where(datasets, measured[learner])}: {reason}."
+        for (learner, reason), datasets in by_reason.items()
+    )
+
+
+def _where(datasets: Sequence[str], measured: int) -> str:
+    return "" if len(datasets) == measured else f" on {', '.join(datasets)}"
+
+
+def _outdated(found: Sequence[Outcome], versions: Versions | None) -> str:
+    """How the learner of a cell's trials differs from the installed one; empty if it does not, or
+    if that is not known (a `module:Class`, or a learner of another package)."""
+    if versions is None or not found or ":" in found[0].trial.learner:
+        return ""
+    trial = found[0].trial
+    if trial.learner not in versions:
+        return "learner no longer installed"
+    now = versions[trial.learner]
+    if now is None or now == trial.learner_version:
+        return ""
+    return f"measured with version {trial.learner_version}; version {now} is installed"
 
 
 def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> str:

@@ -11,16 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from okbench.papers.table_types import LearnerColumn, StatedComplexity, Table
+from okbench.reports.load import LoadedTable
 from okbench.reports.tables.cells import Expected
-from okbench.reports.tables.report import MACHINE_UNKNOWN
-from okbench.trials.plan.available import registered
-from okbench.trials.plan.options import Options
-from okbench.trials.run.environment import machine_line
-from okbench.trials.store.files import Store
-from okbench.trials.store.match_outcomes import recall
 from okbench.trials.trial_types import Outcome
 
 
@@ -57,7 +51,9 @@ class Growth:
 
 @dataclass(frozen=True)
 class Complexity:
-    """A table of orders as measured. `absent` learners do not exist here."""
+    """A table of orders as measured. `absent` learners do not exist here; `outdated` says which are
+    not installed as they were measured.
+    """
 
     table: str
     title: str
@@ -65,21 +61,19 @@ class Complexity:
     measured: tuple[Measured, ...]
     absent: tuple[str, ...]
     machines: tuple[str, ...]
+    outdated: tuple[str, ...] = ()
 
 
-def stored_complexity(table: Table, results: Path, options: Options) -> Complexity:
-    """The table of orders from what a results folder holds of its timed trials."""
-    here, absent = registered(table)
-    contents = Store.of(results, table.trials_of).read()
-    outcomes = contents.standing(timed=True)
-    expected = recall(here, outcomes.values(), options)
-    known = contents.environments
-    counted = [outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes]
-    machines = {
-        machine_line(known[o.environment]) if o.environment in known else MACHINE_UNKNOWN
-        for o in counted
-    }
-    return complexity(here, outcomes, expected, absent, sorted(machines))
+def growth_of(loaded: LoadedTable) -> Complexity:
+    """The table of orders from what was measured of it."""
+    return complexity(
+        loaded.table,
+        loaded.outcomes,
+        loaded.asked,
+        loaded.absent,
+        loaded.machines,
+        loaded.outdated,
+    )
 
 
 def complexity(
@@ -88,6 +82,7 @@ def complexity(
     expected: Expected,
     absent: Sequence[str] = (),
     machines: Sequence[str] = (),
+    outdated: Sequence[str] = (),
 ) -> Complexity:
     """The growth of every learner of the table."""
     columns = {column.label: column for column in table.learners}
@@ -114,6 +109,7 @@ def complexity(
         tuple(measured),
         tuple(absent),
         tuple(machines),
+        tuple(outdated),
     )
 
 

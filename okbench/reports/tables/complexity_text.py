@@ -76,7 +76,7 @@ def _notes(found: Complexity) -> tuple[str, ...]:
     notes += [f"Values of {name}: {_values(found.measured, name)}." for name in _settings(found)]
     if found.absent:
         notes.append(f"Not here: {', '.join(found.absent)}.")
-    return (*notes, *(f"Machine: {machine}." for machine in found.machines))
+    return (*notes, *found.outdated, *(f"Machine: {machine}." for machine in found.machines))
 
 
 def _settings(found: Complexity) -> list[str]:

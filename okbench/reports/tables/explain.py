@@ -12,35 +12,24 @@ from tabulate import tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.papers.table_types import Table
-from okbench.reports.load import stored
+from okbench.reports.load import LoadedTable
 from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import value_of
+from okbench.trials.plan.cells import repetitions_of
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import repetitions_of
 from okbench.trials.run.environment import machine_line
-from okbench.trials.store.files import Store
-from okbench.trials.store.match_outcomes import recall
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
 from okbench.trials.trial_types import Outcome
 
 
-def explain(
-    table: Table,
-    learner: str,
-    dataset: str,
-    results: Path,
-    options: Options,
-    named: Sequence[str] = (),
-) -> str:
+def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str] = ()) -> str:
     """The trials behind a cell, its verdict and why, and the command that repeats each trial.
 
     `named` is how the table was named on the command line, where its name alone is not enough.
     """
-    report = stored(table, results, options)
+    table, report, options = loaded.table, loaded.report, loaded.options
     key = _known(dataset, report.datasets, "dataset"), _known(learner, report.learners, "learner")
-    contents = Store.of(results, table.trials_of).read(curves=False)
-    outcomes = contents.standing()
-    ids = recall(table, outcomes.values(), options).get(key, ())
+    outcomes, ids = loaded.outcomes, loaded.asked.get(key, ())
     cell, verdict = report.cells[key], report.verdicts[key]
     repetitions = repetitions_of(table, options)
     found = [outcomes[id_] for id_ in ids if id_ in outcomes]
@@ -49,6 +38,7 @@ def explain(
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
         f"verdict       {verdict.verdict}: {verdict.reason}",
+        *([f"outdated      {cell.outdated}"] if cell.outdated else []),
         "",
         *_settings(table, key, found),
         "",
@@ -157,7 +147,7 @@ def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
     trial = outcome.trial
     value = value_of(outcome, trial.metric)
     extra = {name: item for name, item in outcome.extra.items() if name != "traceback"}
-    told = {
+    facts = {
         "trial": trial.id,
         "spelled": trial.spelled,
         "file": path,
@@ -171,7 +161,7 @@ def _page(path: Path, outcome: Outcome, machine: Mapping[str, Any]) -> str:
         "machine": machine_line(machine) if machine else "not recorded",
         "extra": json.dumps(extra) if extra else None,
     }
-    lines = [f"{name:<14}{value}" for name, value in told.items() if value not in (None, "")]
+    lines = [f"{name:<14}{value}" for name, value in facts.items() if value not in (None, "")]
     if outcome.curve:
         points = [
             ["" if number is None else f"{number:.6g}" for number in p] for p in outcome.curve

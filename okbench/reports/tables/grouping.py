@@ -33,10 +33,10 @@ def grouped_alike(
     named: list[dict[GroupKey, list[Outcome]]] = [{} for _ in sets]
     for rows, learner in dict.fromkeys(key for kinds in found for key in kinds):
         groups = [kinds.get((rows, learner), {}) for kinds in found]
-        told = _told_apart(groups) if max(map(len, groups)) > 1 else {}
+        suffixes = _distinctions(groups) if max(map(len, groups)) > 1 else {}
         for into, of_set in zip(named, groups, strict=True):
             for kind, group in of_set.items():
-                into[rows, learner + told.get(kind, "")] = group
+                into[rows, learner + suffixes.get(kind, "")] = group
     return named
 
 
@@ -50,7 +50,7 @@ def _kinds(outcomes: Iterable[Outcome]) -> Kinds:
     return found
 
 
-def _told_apart(groups: Iterable[Iterable[Trial]]) -> dict[Trial, str]:
+def _distinctions(groups: Iterable[Iterable[Trial]]) -> dict[Trial, str]:
     """What each kind has that not all of them have: `(step=0.1)`."""
     traits: Mapping[Trial, Mapping[str, object]] = {
         kind: _traits(kind) for kinds in groups for kind in kinds

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
-from okbench.reports.tables.cells import Cell, CellKey
+from okbench.reports.tables.cells import Cell, CellKey, outdated_notes
 from okbench.reports.tables.report import MACHINE_UNKNOWN, Report
 
 PAPER = "paper prints"
@@ -64,8 +64,8 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
     """The sheet of the metric and the sheet of the seconds. `like_paper` gives our numbers the
     digits the paper's have.
     """
-    places = _places(report, lambda cell: cell.mean, report.lower_is_better)
-    fastest = _places(report, lambda cell: cell.seconds, True)
+    places = report.best
+    fastest = report.places(lambda cell: cell.seconds, lower_is_better=True)
     spell = numbers.like_paper if like_paper else numbers.of_cell
     ours: Column = (OURS, lambda cell: Entry(_measured(cell, spell), places.get(_key(cell), 0)))
     clock: Column = (OURS, lambda cell: Entry(_seconds(cell), fastest.get(_key(cell), 0)))
@@ -109,30 +109,11 @@ def _lay_out(
     for name in report.datasets:
         rows: list[Row] = []
         for learner in report.learners:
-            said = (entry(report.cells[name, learner]) for _, entry in beside)
-            rows.append((Entry("" if rows else name), Entry(learner), *said))
+            entries = (entry(report.cells[name, learner]) for _, entry in beside)
+            rows.append((Entry("" if rows else name), Entry(learner), *entries))
         groups.append(tuple(rows))
     header = ("dataset", "learner", *(name for name, _ in beside))
     return Sheet(title, header, tuple(groups), notes, words=2)
-
-
-def _places(
-    report: Report, value: Callable[[Cell], float | None], lower_is_better: bool
-) -> dict[CellKey, int]:
-    """The best and the runner-up of each dataset's complete cells, every one of those that tie."""
-    found: dict[CellKey, int] = {}
-    for name in report.datasets:
-        row = [report.cells[name, learner] for learner in report.learners]
-        known = {
-            _key(cell): number
-            for cell in row
-            if cell.complete and (number := value(cell)) is not None
-        }
-        ranked = sorted(set(known.values()), reverse=not lower_is_better)
-        found |= {
-            key: ranked.index(number) + 1 for key, number in known.items() if number in ranked[:2]
-        }
-    return found
 
 
 def _key(cell: Cell) -> CellKey:
@@ -143,7 +124,8 @@ def _measured(cell: Cell, spell: Callable[[Cell, float], str]) -> str:
     if cell.mean is None:
         return cell.shortfall
     words = spell(cell, cell.mean)
-    return f"{words} ({cell.shortfall})" if cell.shortfall else words
+    marks = [mark for mark in (cell.shortfall, "outdated" if cell.outdated else "") if mark]
+    return f"{words} ({', '.join(marks)})" if marks else words
 
 
 def _blessed(report: Report, cell: Cell, spell: Callable[[Cell, float], str]) -> str:
@@ -192,7 +174,9 @@ def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str
         notes.append(
             f"Not counted: stored outcomes of other settings, versions or seeds ({report.others})."
         )
-    return tuple(notes)
+    if report.absent:
+        notes.append(f"Not here: {', '.join(report.absent)}.")
+    return (*notes, *outdated_notes(measured))
 
 
 def _seconds_notes(report: Report) -> tuple[str, ...]:

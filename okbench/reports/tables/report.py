@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from okbench.papers.table_types import Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
 from okbench.reports.tables.verdicts import Judgement, judge
+from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
 
 MACHINE_UNKNOWN = "not recorded"
@@ -21,7 +22,8 @@ class Report:
 
     `machines` are those behind the seconds; `others` counts the stored outcomes of other settings,
     versions or seeds, which no cell counts; `disputed` the trials measured more than once with
-    different scores, of which the later counts.
+    different scores, of which the later counts. `absent` are learners that are neither installed
+    nor measured; no cell is theirs.
     """
 
     table: str
@@ -35,6 +37,7 @@ class Report:
     others: int = 0
     blessed: Mapping[CellKey, Cell] = field(default_factory=dict)
     disputed: int = 0
+    absent: tuple[str, ...] = ()
 
     @cached_property
     def verdicts(self) -> Mapping[CellKey, Judgement]:
@@ -45,6 +48,32 @@ class Report:
     def has_printed(self) -> bool:
         return any(cell.printed for cell in self.cells.values())
 
+    @cached_property
+    def best(self) -> Mapping[CellKey, int]:
+        """The places by score of each dataset's complete cells: see `places`."""
+        return self.places(lambda cell: cell.mean, self.lower_is_better)
+
+    def places(
+        self, value: Callable[[Cell], float | None], lower_is_better: bool
+    ) -> dict[CellKey, int]:
+        """1 for the best and 2 for the runner-up of each dataset's complete cells, every one of
+        those that tie."""
+        found: dict[CellKey, int] = {}
+        for name in self.datasets:
+            known = {
+                key: number
+                for learner in self.learners
+                if (cell := self.cells[(key := (name, learner))]).complete
+                if (number := value(cell)) is not None
+            }
+            ranked = sorted(set(known.values()), reverse=not lower_is_better)
+            found |= {
+                key: ranked.index(number) + 1
+                for key, number in known.items()
+                if number in ranked[:2]
+            }
+        return found
+
 
 def report(
     table: Table,
@@ -53,12 +82,16 @@ def report(
     machines: Mapping[str, str] | None = None,
     blessed: Mapping[CellKey, Cell] | None = None,
     disputed: int = 0,
+    versions: Versions | None = None,
+    absent: tuple[str, ...] = (),
 ) -> Report:
-    """The report of a table. `machines` tells the machine line of an environment's hash; `blessed`
-    are the cells of its baseline.
+    """The report of a table. `machines` gives the machine line of an environment's hash; `blessed`
+    are the cells of its baseline, `versions` those of the installed learners, `absent` the labels
+    of learners that the table has lost.
     """
     known = machines or {}
-    measured = {(cell.dataset, cell.learner): cell for cell in cells(table, outcomes, expected)}
+    found = cells(table, outcomes, expected, versions)
+    measured = {(cell.dataset, cell.learner): cell for cell in found}
     environments = {found for cell in measured.values() for found in cell.environments}
     counted = {id_ for ids in expected.values() for id_ in ids}
     return Report(
@@ -73,4 +106,5 @@ def report(
         others=sum(id_ not in counted for id_ in outcomes),
         blessed={key: cell for key, cell in (blessed or {}).items() if cell.values},
         disputed=disputed,
+        absent=absent,
     )

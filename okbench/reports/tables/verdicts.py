@@ -50,15 +50,15 @@ def judge(cell: Cell) -> Judgement:
     if interval is None:
         return Judgement("cannot say", "one trial has no interval")
     low, high = interval
-    told = f"ours minus the paper's is between {low:+.4g} and {high:+.4g}"
+    words = f"ours minus the paper's is between {low:+.4g} and {high:+.4g}"
     if low <= 0 <= high:
-        return Judgement("within", told, interval)
+        return Judgement("within", words, interval)
     lower = high < 0
-    return Judgement("better" if lower == cell.lower_is_better else "worse", told, interval)
+    return Judgement("better" if lower == cell.lower_is_better else "worse", words, interval)
 
 
 def _doubt(cell: Cell) -> str:
-    """Why nothing can be said of a cell; empty when something can."""
+    """Why a cell has no verdict but "cannot say"; empty when it has another."""
     if cell.printed is None or cell.printed.mean is None:
         return "nothing printed"
     if not cell.values:

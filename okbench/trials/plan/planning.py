@@ -14,16 +14,16 @@ from okbench.learners.registry import Entry, find, settings_of
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
+from okbench.trials.plan.cells import Cell, chosen_cells, repetitions_of, row_key
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.plan.seeds import published_orders
+from okbench.trials.store.plans import CellPlan
 from okbench.trials.trial_types import Outcome, Trial
 
 Load = Callable[[str, str], Dataset]
-Cell = tuple[DatasetRow, LearnerColumn]
 
 _ALL = Options()
-_MOST = 1_000_000  # trials of a cell
 
 
 def plan(
@@ -53,56 +53,20 @@ def trials_by_cell(
     }
 
 
-def row_key(table: Table, row: DatasetRow) -> str:
-    """A row's name, with its variant only where a table has two rows of that name."""
-    twice = sum(other.name == row.name for other in table.datasets) > 1
-    return f"{row.name}:{row.variant}" if twice else row.name
-
-
-def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
-    """The repetitions asked for, in their order: those named, or the first so many."""
-    if options.repetitions is not None:
-        return tuple(sorted(set(options.repetitions)))
-    count = table.protocol.runs if options.trials is None else options.trials
-    if count > _MOST:
-        raise UsageError(f"{table.name}: at most {_MOST:,} trials of a cell, not {count:,}")
-    return tuple(range(count))
-
-
-def time_limit_of(table: Table, options: Options) -> float:
-    """Seconds a trial may take: those asked for, or the table's own limit."""
-    return table.protocol.time_limit if options.time_limit is None else options.time_limit
-
-
-def chosen_cells(table: Table, options: Options) -> list[Cell]:
-    """The cells asked for, dataset by dataset; needs no rows.
-
-    Cells the paper leaves out are among them only when both their dataset and their learner are
-    asked for by name.
-    """
-    rows = _chosen(options.datasets, "dataset", {r.name: r.name for r in table.datasets}, table)
-    columns = _chosen(
-        options.learners, "learner", {c.label: c.learner for c in table.learners}, table
-    )
-    by_name = options.datasets is not None and options.learners is not None
+def cell_plans(
+    table: Table, cells: Sequence[Cell], planned: Mapping[tuple[str, str], Sequence[Trial]]
+) -> list[CellPlan]:
+    """What a results file must say of these cells, so that reports need no learner to read it."""
     return [
-        (row, column)
-        for row in table.datasets
-        for column in table.learners
-        if row.name in rows and column.label in columns
-        if by_name or (row.name, column.label) not in table.left_out
+        _cell_plan(table, row, column, planned[row_key(table, row), column.label][0])
+        for row, column in cells
     ]
 
 
-def narrowed(table: Table, options: Options) -> Table:
-    """The table with the rows and columns asked for, and no others."""
-    cells = chosen_cells(table, options)
-    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
-    return replace(
-        table,
-        datasets=tuple(row for row in table.datasets if row in rows or options.datasets is None),
-        learners=tuple(c for c in table.learners if c in columns or options.learners is None),
-    )
+def _cell_plan(table: Table, row: DatasetRow, column: LearnerColumn, trial: Trial) -> CellPlan:
+    takes = frozenset(settings_of(_learner_of(column)[1]))
+    given = takes & table.settings.get((row.name, column.label), {}).keys()
+    return CellPlan(table.trials_of, column.label, replace(trial, repetition=0), given, takes)
 
 
 def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Options) -> list[Trial]:
@@ -112,25 +76,6 @@ def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Option
         return list(trials)
     tried_again = options.retry | {"interrupted"}
     return [t for t in trials if t.id not in known or known[t.id].status in tried_again]
-
-
-def _chosen(
-    asked: tuple[str, ...] | None, noun: str, names: Mapping[str, str], table: Table
-) -> set[str]:
-    """The labels asked for, in any case; a second name stands for every label that has it."""
-    if asked is None:
-        return set(names)
-    chosen: set[str] = set()
-    for name in asked:
-        labels = {label for label in names if label.casefold() == name.casefold()}
-        others = {label for label, other in names.items() if other.casefold() == name.casefold()}
-        if not labels and not others:
-            raise UsageError(
-                f"{table.name} has no {noun} '{name}'.{did_you_mean(name, names)} "
-                f"It has {', '.join(names)}"
-            )
-        chosen |= labels or others
-    return chosen
 
 
 def first_trial(
@@ -173,7 +118,7 @@ def _trials(
 
 @contextmanager
 def named_in(where: str) -> Iterator[None]:
-    """Tell where a name stands that means nothing: `where` is file:line, empty if in none."""
+    """Say where a name stands that means nothing: `where` is file:line, empty if in none."""
     try:
         yield
     except ConfigError:
@@ -200,19 +145,19 @@ def _version(entry: Entry, cls: type) -> int:
 
 
 def _refuse_untaken(table: Table) -> None:
-    """Refuse a setting said of a table or a dataset that no learner of the table takes, and that
-    no other setting is reckoned from: it is misspelled."""
+    """Refuse a setting of a table or a dataset that no learner of the table takes, and that no
+    other setting is computed from: it is misspelled."""
     if {label for _, label in table.settings} - {column.label for column in table.learners}:
         return  # a learner was taken out, and it may be the one that takes the setting
     try:
         taken = {
             name for column in table.learners for name in settings_of(find(column.learner).load())
         }
-    except UsageError:  # nor can be told of a learner that is not here
+    except UsageError:  # of a learner that is not here nothing is known
         return
-    said = [item for settings in table.settings.values() for item in settings.items()]
-    referred = {name for name, setting in said if setting.referred}
-    for name, setting in said:
+    items = [item for settings in table.settings.values() for item in settings.items()]
+    referred = {name for name, setting in items if setting.referred}
+    for name, setting in items:
         if setting.shared and name not in taken | referred:
             raise ConfigError(
                 f"{setting.where or table.where or table.name}: no learner of {table.name} has a "

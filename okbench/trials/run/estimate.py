@@ -1,4 +1,4 @@
-"""What a run would do, told before it does it."""
+"""What a run would do, computed before it does it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ import numpy as np
 
 from okbench.datasets.dataset_types import Dataset
 from okbench.papers.table_types import Table
-from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import (
+from okbench.trials.plan.cells import (
     Cell,
-    Load,
     chosen_cells,
-    in_rounds,
-    named_in,
-    remaining,
     repetitions_of,
     row_key,
     time_limit_of,
-    trials_by_cell,
 )
+from okbench.trials.plan.options import Options
+from okbench.trials.plan.planning import Load, in_rounds, named_in, remaining, trials_by_cell
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -110,9 +106,9 @@ def absent_rows(table: Table, cells: Sequence[Cell], missing: Missing) -> dict[s
     absent = {}
     for row in dict.fromkeys(row for row, _ in cells):
         with named_in(row.where):
-            said = missing(row.name, row.variant)
-        if said is not None:
-            absent[row_key(table, row)] = said
+            command = missing(row.name, row.variant)
+        if command is not None:
+            absent[row_key(table, row)] = command
     return absent
 
 

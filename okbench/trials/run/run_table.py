@@ -10,16 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from okbench.base.errors import DataError
 from okbench.papers.table_types import Table
+from okbench.trials.plan.cells import chosen_cells, row_key, time_limit_of
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import (
-    Load,
-    chosen_cells,
-    in_rounds,
-    remaining,
-    row_key,
-    time_limit_of,
-    trials_by_cell,
-)
+from okbench.trials.plan.planning import Load, cell_plans, in_rounds, remaining, trials_by_cell
 from okbench.trials.run.environment import hash_of, here
 from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
 from okbench.trials.run.execute import execute
@@ -68,7 +61,8 @@ def run(
     """Run what is not done yet and store each outcome as it ends; `watch` is called before the
     first, when the tally knows what is expected to outrun the time limit, and after each.
 
-    Datasets that are not here are left out and told in the tally; none here at all is a DataError.
+    What was planned is stored before the first trial, also of cells that are done already.
+    Datasets that are not here are left out and named in the tally; none here at all is a DataError.
     """
     cells = chosen_cells(table, options)
     absent = absent_rows(table, cells, missing)
@@ -76,19 +70,21 @@ def run(
     if cells and not present:
         raise DataError("no dataset of the run is here: " + "; ".join(absent.values()))
     planned = trials_by_cell(table, load, options, present)
-    known = store.outcomes(timed=options.timing or None)
-    todo = remaining(in_rounds(planned), known, options)
-    limit = time_limit_of(table, options)
-    tally = Tally(
-        total=len(todo),
-        missing=absent,
-        overlong=overlong(planned, guesses(todo, known.values(), load), limit),
-        time_limit=limit,
-    )
-    watch(tally)
+    plans = cell_plans(table, present, planned)
     environment = here()
     with store.writer(environment, hash_of(environment)) as writer:
-        tally.recovered = writer.recovered
+        known = writer.contents.standing(timed=options.timing or None)
+        todo = remaining(in_rounds(planned), known, options)
+        limit = time_limit_of(table, options)
+        tally = Tally(
+            total=len(todo),
+            missing=absent,
+            recovered=writer.recovered,
+            overlong=overlong(planned, guesses(todo, known.values(), load), limit),
+            time_limit=limit,
+        )
+        watch(tally)
+        writer.plan(plans)
         with closing(execute(todo, load, replace(options, time_limit=limit))) as outcomes:
             for outcome in outcomes:
                 tally.take(writer.add(outcome))

@@ -24,7 +24,8 @@ from okbench.papers.table_types import (
     Table,
 )
 from okbench.papers.values import Value
-from okbench.trials.plan.planning import Cell, named_in
+from okbench.trials.plan.cells import Cell
+from okbench.trials.plan.planning import named_in
 
 Block = tuple[Range, ...]
 Candidate = Mapping[str, Value]  # values of the settings searched, as the range has them written

@@ -20,8 +20,9 @@ from okbench.base.errors import UsageError
 from okbench.papers.table_types import Search, Table
 from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
+from okbench.trials.plan.cells import Cell, chosen_cells, row_key
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import Cell, Load, chosen_cells, row_key, trials_by_cell
+from okbench.trials.plan.planning import Load, trials_by_cell
 from okbench.trials.run.estimate import Missing
 from okbench.trials.run.run_table import Tally, run
 from okbench.trials.search.search_grid import (

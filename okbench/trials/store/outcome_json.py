@@ -33,10 +33,21 @@ def to_bytes(record: Mapping[str, Any]) -> bytes:
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain values, its trial's id first."""
     record = {"id": outcome.trial.id, **asdict(outcome)}
-    record["trial"]["settings"] = {
-        name: setting_json(value) for name, value in outcome.trial.settings
-    }
+    record["trial"] = trial_record(outcome.trial)
     return record
+
+
+def trial_record(trial: Trial) -> dict[str, Any]:
+    """The trial as plain values."""
+    settings = {name: setting_json(value) for name, value in trial.settings}
+    return {**asdict(trial), "settings": settings}
+
+
+def trial_of(record: Mapping[str, Any]) -> Trial:
+    """The trial behind a record; ValueError says what is wrong with it."""
+    _refuse_unknown(record, _TRIAL_KEYS)
+    settings = record["settings"].items()
+    return Trial(**{**record, "settings": tuple([(k, setting_of(v)) for k, v in settings])})
 
 
 def setting_json(value: Value | None) -> Any:
@@ -66,11 +77,7 @@ def without_curve(line: bytes) -> bytes:
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
     """The outcome behind a record; ValueError says what is wrong with it."""
     _refuse_unknown(record, _OUTCOME_KEYS)
-    _refuse_unknown(record["trial"], _TRIAL_KEYS)
-    settings = record["trial"]["settings"].items()
-    trial = Trial(
-        **{**record["trial"], "settings": tuple([(k, setting_of(v)) for k, v in settings])}
-    )
+    trial = trial_of(record["trial"])
     given = dict(record)
     if trial.id != given.pop("id"):
         raise ValueError(f"the id {record['id']} is not that of its trial")

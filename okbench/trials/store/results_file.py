@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from okbench.trials.store.plans import CellPlan
 from okbench.trials.trial_types import Outcome
 
 
@@ -13,8 +14,9 @@ from okbench.trials.trial_types import Outcome
 class Contents:
     """A results file as read: `end` is where its whole lines end; what follows was cut short.
 
-    `measured` has every outcome in the order written. `blessed` is what the header of a baseline
-    says: its table, the reason, the date and the versions.
+    `measured` has every outcome in the order written, `plans` every plan of a cell; files of schema
+    1 have none. `blessed` is what the header of a baseline says: its table, the reason, the date
+    and the versions.
     """
 
     measured: list[Outcome] = field(default_factory=list)
@@ -22,6 +24,8 @@ class Contents:
     blessed: Mapping[str, Any] = field(default_factory=dict)
     end: int = 0
     torn: bool = False
+    plans: list[CellPlan] = field(default_factory=list)
+    schema: int = 0
 
     def standing(self, timed: bool | None = None) -> dict[str, Outcome]:
         """What came of each trial, by id. The later line of a trial stands, except that only
@@ -42,6 +46,11 @@ class Contents:
             if key not in found or _weight(outcome) >= _weight(found[key]):
                 found[key] = outcome
         return iter(found.values())
+
+    def distinct_plans(self) -> list[CellPlan]:
+        """Every plan once, in the order in which they were written last."""
+        last_first = {(plan.slot, plan.trial.id): plan for plan in reversed(self.plans)}
+        return list(reversed(last_first.values()))
 
     def disputed(self) -> dict[str, tuple[Outcome, Outcome]]:
         """Trials that were done more than once with different scores, which their ids rule out."""

@@ -7,25 +7,27 @@ from typing import Any, NamedTuple
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import LIFT, Entries, clear_lane
-from okbench.learners.compiled.losses import AGGRESSIVE, NO_COLUMN, step
-from okbench.learners.compiled.rules.budget import (
-    CROWDED,
-    FINISHED,
-    Supports,
-    add,
-    crowded,
-    fill,
-    lifted_score,
-)
+from okbench.learners.compiled.lanes import inlined
+from okbench.learners.compiled.losses import add_step, margin_terms
+from okbench.learners.compiled.supports import Supports, crowded, empty_slot, fill
+from okbench.learners.compiled.walks import CROWDED, FINISHED, Stream, Work, find_kernel, meet
 
 
-class Aggression(NamedTuple):
-    """BPA-S in numbers."""
+class AggressiveRule(NamedTuple):
+    """A budgeted passive-aggressive learner in numbers."""
 
     budget: int
-    sharpness: float  # -1 / (2 width²)
-    aggressiveness: float  # the longest step, and the price of a loss
+    loss: int
+    epsilon: float
+    sharpness: float
+    aggressiveness: float  # the longest step; of BPA-S the price of a loss as well
+    guard: float = 0.0  # vectors whose residual is below it count as dependent
+
+
+@inlined
+def bounded(gain: float, longest: float) -> float:
+    """A gain, but no step longer than the longest."""
+    return max(-longest, min(longest, gain))
 
 
 # Slots often tie, and the first must win: the objective is computed without any licence.
@@ -35,14 +37,15 @@ def cheapest(
     plus: int, minus: int, price: float, sums: Any,
 ) -> int:  # fmt: skip
     """The slot whose support it costs least to replace by row i, the first of equals."""
-    before, after, product, own, rival = 0, 1, 2, 3, 4  # rows of sums, a column a slot
+    before, after, product, own, rival = 0, 1, 2, 3, 4  # rows of sums, one column per slot
+    factor, least = margin_terms(minus, target)
     sums[:rival, :size] = 0.0
-    sums[rival, :size] = -math.inf
+    sums[rival, :size] = least
     for column in range(len(coefficients)):
         shift = change if column == plus else (-change if column == minus else 0.0)
         reaches = own if column == plus else rival
         for slot in range(size):
-            old, near = coefficients[column, slot], kernel[0, slot] / LIFT
+            old, near = coefficients[column, slot], kernel[0, slot]
             new = old * near + shift
             sums[before, slot] += old * old
             sums[after, slot] += new * new
@@ -52,46 +55,46 @@ def cheapest(
                 sums[reaches, slot] = reached
     best, lowest = 0, math.inf
     for slot in range(size):
-        lead = target * sums[own, slot]
-        if minus != NO_COLUMN:
-            lead = sums[own, slot] - sums[rival, slot]
-        crossed = 2.0 * (kernel[0, slot] / LIFT) * sums[product, slot]
+        margin = factor * sums[own, slot] - sums[rival, slot]
+        crossed = 2.0 * kernel[0, slot] * sums[product, slot]
         damage = 0.5 * (sums[before, slot] + sums[after, slot] - crossed)
-        cost = damage + price * max(0.0, 1.0 - lead)
+        cost = damage + price * max(0.0, 1.0 - margin)
         if cost < lowest:
             best, lowest = slot, cost
     return best
 
 
 @compiled(fastmath=FUSED)
-def walk(
-    rows: Entries, targets: Any, first: int, position: int, supports: Supports, size: int,
-    rule: Aggression, sums: Any, scores: Any, kernel: Any,
+def learn_bpas(
+    stream: Stream, first: int, supports: Supports, size: int, rule: AggressiveRule, sums: Any,
+    work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
     coefficients = supports.coefficients
+    rows, targets, scores, position = stream
+    lifted, kernel, _ = work
     updates = 0
     for i in range(first, len(targets)):
-        lifted_score(rows, i, supports, size, rule.sharpness, kernel, scores)
-        gain, plus, minus, _ = step(AGGRESSIVE, scores, i, targets[i], 0.0)
+        gain, plus, minus, _ = meet(stream, i, supports, size, rule, work)
         if gain == 0.0:
             continue
         if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
-        change = max(-rule.aggressiveness, min(rule.aggressiveness, gain))
         updates += 1
+        find_kernel(lifted, kernel, size)
+        change = bounded(gain, rule.aggressiveness)
         slot = size
         if size == rule.budget:
             slot = cheapest(
-                coefficients, size, kernel, scores, i, targets[i], change, plus, minus,
-                rule.aggressiveness, sums,
+                coefficients, size, kernel, scores, i, targets[i], change, plus,
+                minus, rule.aggressiveness, sums,
             )  # fmt: skip
-            clear_lane(supports.lanes, slot, supports.entries, slot)
+            empty_slot(supports, slot)
         else:
             size += 1
         fill(supports, slot, rows, i, position + i)
         # What the row stands in for stays: the old coefficients times their kernel with it.
         for column in range(len(coefficients)):
-            coefficients[column, slot] *= kernel[0, slot] / LIFT
-        add(coefficients, slot, plus, minus, change)
+            coefficients[column, slot] *= kernel[0, slot]
+        add_step(coefficients, slot, plus, minus, change)
     return FINISHED, len(targets), size, updates

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
-from okbench.learners.compiled.lanes import inlined
-from okbench.learners.compiled.losses import HINGE, step
-from okbench.learners.compiled.rules.budget import add
-from okbench.learners.compiled.rules.merging import (
+from okbench.learners.compiled.lanes import Lanes, aligned, inlined
+from okbench.learners.compiled.losses import add_step, lead_factor, next_column, step
+from okbench.learners.compiled.merging import (
     KERNEL,
     LOG_KERNEL,
     LOSS,
@@ -26,141 +25,166 @@ from okbench.learners.compiled.rules.merging import (
     M2,
     OF_A,
     OF_B,
-    TILE,
+    TILE_SIZE,
     H,
     search,
     search_in_table,
 )
-from okbench.learners.compiled.rules.pegasos import (
-    NOBODY,
-    Vectors,
-    join,
-    leave,
-    lightest,
+from okbench.learners.compiled.pegasos import (
+    join_dense,
+    leave_dense,
     oldest_of_least,
-    score,
+    score_row,
+    weigh,
 )
+from okbench.learners.compiled.supports import TILE, Supports
 from okbench.learners.compiled.vector_products import products
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray
 
 SAME = 1.0 - 0.5e-8  # the kernel of vectors that count as identical: 1 to eight decimals
 
 
-class Rule(NamedTuple):
+class BSGDRule(NamedTuple):
     """BSGD in numbers."""
 
     budget: int
-    decay: float
+    loss: int
     sharpness: float
+    decay: float
     merges: bool
     looks_up: bool  # the best place between two vectors, in a table
 
 
-class Room(NamedTuple):
-    """To choose a partner in."""
+class Partners(NamedTuple):
+    """Scratch to choose a partner in, and the table of places if they are looked up."""
 
-    tile: FloatArray
     table: FloatArray  # of `placed`, or nothing
-    values: FloatArray  # entries of a vector, one an input
+    tile: FloatArray
+    values: FloatArray  # entries of a vector, one per input
     columns: NDArray[np.int32]
     log_kernels: FloatArray  # 1 × lanes
-    losses: FloatArray  # one a lane
+    squares: FloatArray  # of the coefficients' lengths, one per lane
+    losses: FloatArray
     places: FloatArray
+
+    @classmethod
+    def of(cls, supports: Supports, table: FloatArray) -> Partners:
+        n_features, lanes = len(supports.lanes.place), supports.coefficients.shape[1]
+        return cls(
+            table=table,
+            tile=aligned(TILE_SIZE),
+            values=aligned(n_features),
+            columns=np.zeros(n_features, dtype=np.int32),
+            log_kernels=aligned(1, lanes),
+            squares=aligned(lanes),
+            losses=aligned(lanes),
+            places=aligned(lanes),
+        )
 
 
 @compiled(fastmath=FUSED)
-def learn_rows(
-    rows: Any, targets: Any, seen: int, vectors: Vectors, size: int, rule: Rule, room: Room,
-    kernel: Any, scores: Any,
-) -> tuple[int, int]:  # fmt: skip
+def learn_bsgd(
+    stream: Stream, supports: Supports, size: int, rule: BSGDRule, partners: Partners, kernel: Any
+) -> tuple[int, int]:
     """Score, then learn, every row: (size, rows that had a loss)."""
-    coefficients, n_columns = vectors.coefficients, scores.shape[1]
-    unit = 2.0 if n_columns == 1 else 1.0  # a single column is the lead over another
+    rows, targets, scores, seen = stream
+    lanes, coefficients, order = supports.lanes, supports.coefficients, supports.order
+    squares, n_columns = partners.squares, scores.shape[1]
     updates = 0
     for i in range(len(targets)):
-        score(rows, i, vectors, rule.sharpness, kernel, scores)
+        score_row(rows, i, supports, rule.sharpness, kernel, scores)
         before = seen + i
         for column in range(n_columns):
             scores[i, column] *= 1.0 / (before * rule.decay) if before > 0 else 0.0
-        gain, plus, minus, _ = step(HINGE, scores, i, targets[i], 0.0)
+        gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], 0.0)
         if gain == 0.0:
             continue
         updates += 1
-        change = unit * gain
+        change = lead_factor(minus) * gain
         if before == 0:  # the first row has weight 1, not 1 / λ, against the class that follows
             change *= rule.decay
-            minus = (plus + 1) % n_columns if minus >= 0 else minus
+            minus = next_column(plus, minus, n_columns)
         if size == rule.budget:
-            twin = youngest_twin(vectors.tickets, kernel)
+            twin = youngest_twin(order, size, kernel)
             if twin >= 0:
                 if rule.merges:
-                    add(coefficients, twin, plus, minus, change)
+                    add_step(coefficients, twin, plus, minus, change)
                 continue
-        add(coefficients, join(vectors, size, rows, i, before), plus, minus, change)
+        slot = join_dense(supports, size, rows, i, before)
+        add_step(coefficients, slot, plus, minus, change)
         size += 1
         if size > rule.budget:
-            lane = lightest(vectors)
+            weigh(coefficients, squares)
+            leaver = oldest_of_least(squares, order, size)
             if rule.merges:
-                compare(vectors, lane, rule.sharpness, room)
-                weigh_partners(coefficients, lane, rule.looks_up, room)
-                lane = unite(vectors, lane, room)
-            leave(vectors, size, lane)
+                stays = order[leaver]
+                compare(lanes, stays, rule.sharpness, partners)
+                weigh_partners(coefficients, stays, rule.looks_up, partners)
+                leaver = unite(lanes, coefficients, order, stays, size, partners)
+            leave_dense(lanes, coefficients, order, size, leaver)
             size -= 1
     return size, updates
 
 
 @inlined
-def youngest_twin(tickets: Any, kernel: Any) -> int:
-    """The lane of the youngest vector that is the row itself, or -1."""
-    youngest = -1
-    for lane in range(len(tickets)):
-        ticket = tickets[lane] if tickets[lane] != NOBODY else -1
-        youngest = max(youngest, ticket if kernel[0, lane] >= SAME else -1)
-    return youngest % len(tickets) if youngest >= 0 else -1
+def youngest_twin(order: Any, size: int, kernel: Any) -> int:
+    """The slot of the youngest support that is the row itself, or -1."""
+    n_same = 0
+    for lane in range(kernel.shape[1]):  # no support at all is the rule, seen in one sweep
+        n_same += kernel[0, lane] >= SAME
+    place = size - 1 if n_same > 0 else -1
+    while place >= 0 and not kernel[0, order[place]] >= SAME:
+        place -= 1
+    return int(order[place]) if place >= 0 else -1
 
 
 @compiled(fastmath=FUSED)
-def compare(vectors: Vectors, a: int, sharpness: float, room: Room) -> None:
+def compare(lanes: Lanes, a: int, sharpness: float, partners: Partners) -> None:
     """The logarithm of the kernel of a vector with every lane."""
-    matrix, norms, log_kernels = vectors.matrix, vectors.squared_norms, room.log_kernels
+    matrix, norms = lanes.matrix, lanes.squared_norms
+    log_kernels, values, columns = partners.log_kernels, partners.values, partners.columns
     n_held = 0
     for n in range(len(matrix)):
-        room.values[n_held], room.columns[n_held] = matrix[n, a], n
+        values[n_held], columns[n_held] = matrix[n, a], n
         n_held += matrix[n, a] != 0.0
     width, norm = matrix.shape[1], norms[a]
-    products(room.values, room.columns, 0, n_held, matrix, vectors.place, width, log_kernels, 0)
+    products(values, columns, 0, n_held, matrix, lanes.place, width, log_kernels, 0)
     for j in range(width):
         distance = norm + norms[j] - 2.0 * log_kernels[0, j]
         log_kernels[0, j] = sharpness * (distance if distance > 0.0 else 0.0)
 
 
 @compiled(fastmath=FUSED)
-def weigh_partners(coefficients: Any, a: int, looks_up: bool, room: Room) -> None:
+def weigh_partners(coefficients: Any, a: int, looks_up: bool, partners: Partners) -> None:
     """Where a vector and each lane would be merged, and what that would cost."""
-    tile, losses = room.tile, room.losses
+    tile, losses = partners.tile, partners.losses
     for first in range(0, len(losses), TILE):
-        share(coefficients, a, first, room.log_kernels, tile)
+        share(coefficients, a, first, partners.log_kernels, tile)
         if looks_up:
-            search_in_table(tile, room.table)
+            search_in_table(tile, partners.table)
         else:
             search(tile)
         find_losses(coefficients, a, first, tile)
         for j in range(TILE):
             losses[first + j] = tile[LOSS + j]
-            room.places[first + j] = tile[H + j]
+            partners.places[first + j] = tile[H + j]
     losses[a] = math.inf
 
 
 @compiled(fastmath=FUSED)
-def unite(vectors: Vectors, a: int, room: Room) -> int:
-    """Merge a vector with the partner that makes it cost least; the partner's lane, to leave.
+def unite(
+    lanes: Lanes, coefficients: Any, order: Any, a: int, size: int, partners: Partners
+) -> int:
+    """Merge a vector with the partner that makes it cost least; the partner's place, to leave.
 
     Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
     is their kernel.
     """
-    matrix, coefficients = vectors.matrix, vectors.coefficients
-    b = oldest_of_least(room.losses, vectors.tickets)
-    h, log_kernel = room.places[b], room.log_kernels[0, b]
+    matrix = lanes.matrix
+    place_of_b = oldest_of_least(partners.losses, order, size)
+    b = order[place_of_b]
+    h, log_kernel = partners.places[b], partners.log_kernels[0, b]
     of_a, of_b = exp((1.0 - h) ** 2 * log_kernel), exp(h**2 * log_kernel)
     for column in range(len(coefficients)):
         merged = of_a * coefficients[column, a] + of_b * coefficients[column, b]
@@ -171,8 +195,8 @@ def unite(vectors: Vectors, a: int, room: Room) -> int:
         x = place * matrix[n, a] + (1.0 - place) * matrix[n, b]
         matrix[n, a] = x
         square += x * x
-    vectors.squared_norms[a] = square
-    return b
+    lanes.squared_norms[a] = square
+    return place_of_b
 
 
 @inlined

@@ -7,89 +7,91 @@ from typing import Any, NamedTuple
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import Entries, kernel_row
-from okbench.learners.compiled.losses import NOT_POSITIVE, step
-from okbench.learners.compiled.rules.budget import (
+from okbench.learners.compiled.lanes import kernel_row
+from okbench.learners.compiled.losses import add_step, margin_without, towards
+from okbench.learners.compiled.supports import Supports, crowded, leave
+from okbench.learners.compiled.walks import (
     CROWDED,
     FINISHED,
-    Supports,
-    add,
-    crowded,
-    fill,
-    leave,
-    score,
+    Stream,
+    Work,
+    find_kernel,
+    join,
+    meet,
 )
+from okbench.learners.contract import FloatArray
 
-TIE = (
-    1e-10  # of a step: margins that are equal but for rounding are common, with two supports always
-)
+# Of a step: margins that are equal but for rounding are common, with two supports always.
+TIE = 1e-10
 
 
-class Keeping(NamedTuple):
+class BudgetPerceptronRule(NamedTuple):
     """A Budget Perceptron in numbers."""
 
     budget: int
-    margin: float  # rows with a margin up to it join
+    loss: int
+    epsilon: float
+    sharpness: float
     step: float
-    sharpness: float  # -1 / (2 width²)
+    margin: float  # rows with a margin up to it join
+
+
+class Margins(NamedTuple):
+    """What the margins of the supports are made of."""
+
+    labels: FloatArray  # slot → target
+    reached: FloatArray  # columns × lanes: scores at the supports
 
 
 @compiled(fastmath=FUSED)
-def most_redundant(supports: Supports, size: int, labels: Any, reached: Any, tie: float) -> int:
+def most_redundant(supports: Supports, size: int, margins: Margins, tie: float) -> int:
     """How many joins younger than the oldest the support is that keeps the largest margin without
-    its own coefficients; the oldest of equals. `reached` holds the scores at the supports."""
-    coefficients = supports.coefficients
+    its own coefficients; the oldest of equals."""
+    coefficients, order = supports.coefficients, supports.order
+    labels, reached = margins
     best, largest = 0, -math.inf
     for place in range(size):
-        slot = supports.order[place]
-        if len(coefficients) == 1:
-            lead = labels[slot] * (reached[0, slot] - coefficients[0, slot])
-        else:
-            label, rival = int(labels[slot]), -math.inf
-            for column in range(len(coefficients)):
-                if column != label:
-                    rival = max(rival, reached[column, slot] - coefficients[column, slot])
-            lead = reached[label, slot] - coefficients[label, slot] - rival
-        if lead > largest + tie:
-            best, largest = place, lead
+        slot = order[place]
+        margin = margin_without(reached, coefficients, slot, labels[slot])
+        if margin > largest + tie:
+            best, largest = place, margin
     return best
 
 
 @compiled(fastmath=FUSED)
 def withdraw(supports: Supports, slot: int, sharpness: float, reached: Any, kernel: Any) -> None:
     """Take what the support in `slot` adds out of the scores at all supports."""
-    held, lanes, coefficients = supports.entries, supports.lanes, supports.coefficients
+    coefficients = supports.coefficients
     width = coefficients.shape[1]
-    kernel_row(
-        held.values, held.columns, held.starts[slot], held.stops[slot], held.squared_norms[slot],
-        lanes.matrix, lanes.place, lanes.squared_norms, width, sharpness, kernel, 0,
-    )  # fmt: skip
+    kernel_row(supports.entries, slot, supports.lanes, width, sharpness, kernel, 0)
     for column in range(len(coefficients)):
         for lane in range(width):
             reached[column, lane] -= coefficients[column, slot] * kernel[0, lane]
 
 
 @compiled(fastmath=FUSED)
-def walk(
-    rows: Entries, targets: Any, first: int, position: int, supports: Supports, size: int,
-    rule: Keeping, labels: Any, reached: Any, other: Any, scores: Any, kernel: Any,
+def learn_budget_perceptron(
+    stream: Stream, first: int, supports: Supports, size: int, rule: BudgetPerceptronRule,
+    margins: Margins, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
     coefficients = supports.coefficients
-    width = coefficients.shape[1]
+    labels, reached = margins
+    rows, targets, scores, position = stream
+    lifted, kernel, other = work
     updates = 0
     for i in range(first, len(targets)):
-        score(rows, i, supports, size, rule.sharpness, kernel, scores)
-        _, plus, minus, lead = step(NOT_POSITIVE, scores, i, targets[i], 0.0)
-        if not lead <= rule.margin:
+        _, plus, minus, margin = meet(stream, i, supports, size, rule, work)
+        if not margin <= rule.margin:
             continue
         if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         updates += 1
+        find_kernel(lifted, kernel, size)
         full = size == rule.budget
         place = size
         if full:
-            place = most_redundant(supports, size, labels, reached, TIE * rule.step)
+            place = most_redundant(supports, size, margins, TIE * rule.step)
         slot = supports.order[place]
         if full:
             withdraw(supports, slot, rule.sharpness, reached, other)
@@ -99,12 +101,11 @@ def walk(
         if full:
             leave(supports, size, place)
             size -= 1
-        fill(supports, slot, rows, i, position + i)
         labels[slot] = targets[i]
         kernel[0, slot] = 1.0
-        change = rule.step * (targets[i] if len(coefficients) == 1 else 1.0)
-        add(coefficients, slot, plus, minus, change)
-        for lane in range(width):
-            add(reached, lane, plus, minus, change * kernel[0, lane])
+        change = towards(minus, targets[i], rule.step)
+        join(rows, i, position + i, supports, slot, plus, minus, change)
+        for lane in range(coefficients.shape[1]):
+            add_step(reached, lane, plus, minus, change * kernel[0, lane])
         size += 1
     return FINISHED, len(targets), size, updates

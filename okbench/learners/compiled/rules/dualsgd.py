@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import FUSED, sincos_sweep
-from okbench.learners.compiled.lanes import dot, inlined
+from okbench.learners.compiled.elementary import FUSED
+from okbench.learners.compiled.fourier import find_features
+from okbench.learners.compiled.lanes import aligned, dot, inlined
 from okbench.learners.compiled.losses import step
-from okbench.learners.compiled.rules.budget import scale
-from okbench.learners.compiled.rules.pegasos import (
-    NOBODY,
-    Vectors,
-    join,
-    leave,
+from okbench.learners.compiled.pegasos import (
+    join_dense,
+    leave_dense,
     oldest_of_least,
+    score_row,
     weigh,
 )
-from okbench.learners.compiled.rules.pegasos import score as score_vectors
+from okbench.learners.compiled.supports import Supports, scale
 from okbench.learners.compiled.vector_products import products
 from okbench.learners.contract import FloatArray
 
-ANGLES, COSINES, SINES = 0, 1, 2
+ANGLES, COSINES, SINES = 0, 1, 2  # rows of the scratch memory
 
 
 class Features(NamedTuple):
@@ -31,7 +32,22 @@ class Features(NamedTuple):
     components: int
     frequencies: FloatArray  # inputs × lanes
     weights: FloatArray  # 2 columns × lanes: cosines and sines of a column below each other
-    room: FloatArray  # 3 × lanes, for one row: ANGLES, COSINES, SINES
+
+
+class Workspace(NamedTuple):
+    """The features, and where those of one row are made: no part of the model.
+
+    In one tuple, because the walk is a sixth slower where the scratch memory is handed on apart.
+    """
+
+    components: int
+    frequencies: FloatArray
+    weights: FloatArray
+    scratch: FloatArray  # 3 × lanes: ANGLES, COSINES, SINES
+
+    @classmethod
+    def of(cls, features: Features) -> Workspace:
+        return cls(*features, scratch=aligned(3, features.weights.shape[1]))
 
 
 class Rule(NamedTuple):
@@ -48,11 +64,14 @@ class Rule(NamedTuple):
 
 @compiled(fastmath=FUSED)
 def learn_rows(
-    rows: Any, targets: Any, seen: int, vectors: Vectors, size: int, features: Features,
+    rows: Any, targets: Any, seen: int, vectors: Supports, size: int, features: Workspace,
     leftover: Any, rule: Rule, kernel: Any, scores: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Score, then learn, every row: (size, rows that had a loss)."""
     coefficients, n_columns = vectors.coefficients, scores.shape[1]
+    lanes, order = vectors.lanes, vectors.order
+    matrix = lanes.matrix
+    lengths = np.empty(coefficients.shape[1])
     updates = 0
     for i in range(len(targets)):
         score(rows, i, vectors, features, rule.sharpness, kernel, scores)
@@ -63,14 +82,14 @@ def learn_rows(
             scale(held, t / (t + 1.0))
         if size == rule.budget:
             if rule.stale:
-                keep_leftover(vectors, leftover)
-            measure(vectors)
+                keep_leftover(vectors, size, leftover)
+            measure(coefficients, lengths)
             for _ in range(rule.handed_over):
-                lane = oldest_of_least(vectors.squares, vectors.tickets)
-                hand_over(vectors, lane, features)
-                leave(vectors, size, lane)
+                place = oldest_of_least(lengths, order, size)
+                hand_over(matrix, coefficients, order[place], features)
+                leave_dense(lanes, coefficients, order, size, place)
                 size -= 1
-        lane = join(vectors, size, rows, i, t)
+        lane = join_dense(vectors, size, rows, i, t)
         recycled = size - (rule.budget - leftover.shape[1])
         if rule.stale and recycled >= 0:
             for column in range(n_columns):
@@ -85,7 +104,7 @@ def learn_rows(
 
 @compiled(fastmath=FUSED)
 def score_rows(
-    rows: Any, vectors: Vectors, features: Features, sharpness: float, kernel: Any, scores: Any
+    rows: Any, vectors: Supports, features: Workspace, sharpness: float, kernel: Any, scores: Any
 ) -> None:
     """Scores of rows; nothing is learned."""
     for i in range(len(scores)):
@@ -94,69 +113,66 @@ def score_rows(
 
 @inlined
 def score(
-    rows: Any, i: int, vectors: Vectors, features: Features, sharpness: float, kernel: Any,
+    rows: Any, i: int, vectors: Supports, features: Workspace, sharpness: float, kernel: Any,
     scores: Any,
 ) -> None:  # fmt: skip
     """Scores of row i."""
-    components, frequencies, weights, room = features
-    score_vectors(rows, i, vectors, sharpness, kernel, scores)
+    components, frequencies, weights, scratch = features
+    score_row(rows, i, vectors, sharpness, kernel, scores)
     products(
-        rows.values, rows.columns, rows.starts[i], rows.stops[i], frequencies, vectors.place,
-        room.shape[1], room, ANGLES,
+        rows.values, rows.columns, rows.starts[i], rows.stops[i], frequencies,
+        vectors.lanes.place, scratch.shape[1], scratch, ANGLES,
     )  # fmt: skip
-    finish(components, room)
+    find_padded_features(components, scratch)
     for column in range(scores.shape[1]):
-        cosines = dot(weights, 2 * column, room, COSINES, room.shape[1])
-        sines = dot(weights, 2 * column + 1, room, SINES, room.shape[1])
+        cosines = dot(weights, 2 * column, scratch, COSINES, scratch.shape[1])
+        sines = dot(weights, 2 * column + 1, scratch, SINES, scratch.shape[1])
         scores[i, column] += (cosines + sines) / math.sqrt(components)
 
 
 @compiled(fastmath=FUSED)
-def finish(components: int, room: Any) -> None:
-    """Cosines and sines of the angles."""
-    sincos_sweep(room[ANGLES], room[SINES], room[COSINES], 0, room.shape[1])
-    for j in range(components, room.shape[1]):
-        room[COSINES, j] = 0.0
+def find_padded_features(components: int, scratch: Any) -> None:
+    """The features of the angles; those of the padding are zero."""
+    find_features(scratch[ANGLES], scratch[COSINES], scratch[SINES])
+    for j in range(components, scratch.shape[1]):
+        scratch[COSINES, j] = 0.0
 
 
 @compiled(fastmath=FUSED)
-def hand_over(vectors: Vectors, lane: int, features: Features) -> None:
+def hand_over(matrix: Any, coefficients: Any, lane: int, features: Workspace) -> None:
     """Add the features of a vector to the weights, times its coefficients."""
-    components, frequencies, weights, room = features
-    room[ANGLES] = 0.0
+    components, frequencies, weights, scratch = features
+    scratch[ANGLES] = 0.0
     for n in range(len(frequencies)):
-        x = vectors.matrix[n, lane]
+        x = matrix[n, lane]
         if x != 0.0:
-            for j in range(room.shape[1]):
-                room[ANGLES, j] += x * frequencies[n, j]
-    finish(components, room)
-    for column in range(len(vectors.coefficients)):
-        coefficient = vectors.coefficients[column, lane] / math.sqrt(components)
-        for j in range(room.shape[1]):
-            weights[2 * column, j] += coefficient * room[COSINES, j]
-            weights[2 * column + 1, j] += coefficient * room[SINES, j]
+            for j in range(scratch.shape[1]):
+                scratch[ANGLES, j] += x * frequencies[n, j]
+    find_padded_features(components, scratch)
+    for column in range(len(coefficients)):
+        coefficient = coefficients[column, lane] / math.sqrt(components)
+        for j in range(scratch.shape[1]):
+            weights[2 * column, j] += coefficient * scratch[COSINES, j]
+            weights[2 * column + 1, j] += coefficient * scratch[SINES, j]
 
 
 @compiled()
-def measure(vectors: Vectors) -> None:
+def measure(coefficients: Any, lengths: Any) -> None:
     """The lengths of the vectors' coefficients.
 
     Many are equal but for the rounding of all they were multiplied by, which decides then, as it
     does in the authors' program: the root is taken, because it rounds as well.
     """
-    weigh(vectors.coefficients, vectors.squares)
-    for lane in range(len(vectors.squares)):
-        vectors.squares[lane] = math.sqrt(vectors.squares[lane])
+    weigh(coefficients, lengths)
+    for lane in range(len(lengths)):
+        lengths[lane] = math.sqrt(lengths[lane])
 
 
 @inlined
-def keep_leftover(vectors: Vectors, leftover: Any) -> None:
+def keep_leftover(vectors: Supports, size: int, leftover: Any) -> None:
     """Remember the coefficients of the youngest, whose places are about to be free."""
-    tickets, next_younger = vectors.tickets, NOBODY
-    for k in range(leftover.shape[1] - 1, -1, -1):
-        youngest = -1
-        for ticket in tickets:
-            youngest = max(youngest, ticket if ticket < next_younger else -1)
-        next_younger = youngest
+    n_kept = leftover.shape[1]
+    for k in range(n_kept):
+        slot = vectors.order[size - n_kept + k]
         for column in range(len(leftover)):
-            leftover[column, k] = vectors.coefficients[column, youngest % len(tickets)]
+            leftover[column, k] = vectors.coefficients[column, slot]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import FUSED, sincos_sweep
+from okbench.learners.compiled.elementary import FUSED
+from okbench.learners.compiled.fourier import find_features
 from okbench.learners.compiled.lanes import REASSOCIATED
 from okbench.learners.compiled.losses import step
-from okbench.learners.compiled.vector_products import products
 
 # How the numbers a map projects a row to become its features.
 AS_THEY_ARE = 0
@@ -62,11 +62,11 @@ def score_rows(finish: int, projected: Any, first: int, weights: Any, scores: An
 @compiled()
 def make_features(finish: int, projected: Any, i: int, features: Any) -> None:
     """The features of projected row i."""
-    width = projected.shape[1]
     if finish == COSINES_THEN_SINES:
-        sincos_sweep(projected[i], features[width:], features[:width], 0, width)
+        width = projected.shape[1]
+        find_features(projected[i], features[:width], features[width:])
     else:
-        for j in range(width):
+        for j in range(projected.shape[1]):
             features[j] = projected[i, j]
 
 
@@ -84,13 +84,3 @@ def add(matrix: Any, row: int, factor: float, vector: Any) -> None:
     """Add factor times the vector to a matrix row."""
     for j in range(vector.shape[0]):
         matrix[row, j] += factor * vector[j]
-
-
-@compiled()
-def project_sparse(
-    values: Any, columns: Any, starts: Any, first: int, matrix: Any, place: Any, out: Any
-) -> None:
-    """Sparse rows from `first` on, times the matrix. place[c] is the matrix row of column c."""
-    for i in range(out.shape[0]):
-        start, stop = starts[first + i], starts[first + i + 1]
-        products(values, columns, start, stop, matrix, place, out.shape[1], out, i)

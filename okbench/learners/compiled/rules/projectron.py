@@ -7,30 +7,39 @@ from typing import Any, NamedTuple
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import Entries, dot, padded
-from okbench.learners.compiled.losses import step
-from okbench.learners.compiled.rules.budget import (
+from okbench.learners.compiled.lanes import dot, padded
+from okbench.learners.compiled.losses import add_step, is_inside, towards
+from okbench.learners.compiled.supports import Supports, crowded
+from okbench.learners.compiled.walks import (
     CROWDED,
     FINISHED,
-    Supports,
-    add,
-    crowded,
-    fill,
-    score,
+    Stream,
+    Work,
+    find_kernel,
+    join,
+    meet,
 )
+from okbench.learners.contract import FloatArray
 
 
-class Projecting(NamedTuple):
+class ProjectronRule(NamedTuple):
     """A Projectron in numbers."""
 
     budget: int
     loss: int
     epsilon: float
+    sharpness: float
     step: float
-    sharpness: float  # -1 / (2 width²)
     guard: float  # rows with a residual below it are projected though there is room
     on_margin: bool  # whether correct rows inside the margin are projected too
     exact_norm: bool  # whether the projection's norm comes from the Gram matrix
+
+
+class Gram(NamedTuple):
+    """The supports' Gram matrix K and its inverse, slots × lanes; 0 where no support is."""
+
+    inverse: FloatArray
+    kernels: FloatArray
 
 
 @compiled(fastmath=FUSED)
@@ -43,28 +52,30 @@ def project(inverse: Any, kernel: Any, size: int, projection: Any) -> float:
 
 
 @compiled(fastmath=FUSED)
-def extend(inverse: Any, gram: Any, kernel: Any, size: int, projection: Any, rest: float) -> None:
+def extend(gram: Gram, kernel: Any, size: int, projection: Any, rest: float) -> None:
     """K and K⁻¹ with one support more: K⁻¹ + (1/rest) (p, -1)(p, -1)ᵀ."""
+    inverse, kernels = gram
     for s in range(size):
         share = projection[0, s] / rest
         for t in range(size):
             inverse[s, t] += share * projection[0, t]
         inverse[s, size] = inverse[size, s] = -share
-        gram[s, size] = gram[size, s] = kernel[0, s]
+        kernels[s, size] = kernels[size, s] = kernel[0, s]
     inverse[size, size] = 1.0 / rest
-    gram[size, size] = 1.0
+    kernels[size, size] = 1.0
 
 
 @compiled(fastmath=FUSED)
 def margin_step(
-    rule: Projecting, loss: float, rest: float, gram: Any, kernel: Any, projection: Any, size: int
-) -> float:
+    rule: ProjectronRule, loss: float, rest: float, kernels: Any, kernel: Any, projection: Any,
+    size: int,
+) -> float:  # fmt: skip
     """How far Projectron++ moves along p on a margin error; 0 when that does not pay."""
     width = padded(size)
     norm = 0.0  # of the projection, squared
     if rule.exact_norm:
         for s in range(size):
-            norm += projection[0, s] * dot(gram, s, projection, 0, width)
+            norm += projection[0, s] * dot(kernels, s, projection, 0, width)
     else:
         norm = dot(kernel, 0, projection, 0, width)
     length = min(loss / norm, 1.0)
@@ -74,39 +85,36 @@ def margin_step(
 
 
 @compiled(fastmath=FUSED)
-def walk(
-    rows: Entries, targets: Any, first: int, position: int, supports: Supports, size: int,
-    rule: Projecting, inverse: Any, gram: Any, projection: Any, scores: Any, kernel: Any,
+def learn_projectron(
+    stream: Stream, first: int, supports: Supports, size: int, rule: ProjectronRule, gram: Gram,
+    projection: Any, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
     coefficients = supports.coefficients
+    rows, targets, _, position = stream
+    lifted, kernel, _ = work
+    inverse, kernels = gram
     updates = 0
     for i in range(first, len(targets)):
-        score(rows, i, supports, size, rule.sharpness, kernel, scores)
-        gain, plus, minus, margin = step(rule.loss, scores, i, targets[i], rule.epsilon)
-        short = 1.0 - margin
-        # With one column a score of exactly 0 is left alone, with several a tie is not.
-        inside = short > 0.0 and (short < 1.0 or len(coefficients) > 1)
-        if gain == 0.0 and not (rule.on_margin and size > 0 and inside):
+        gain, plus, minus, margin = meet(stream, i, supports, size, rule, work)
+        if gain == 0.0 and not (rule.on_margin and size > 0 and is_inside(minus, margin)):
             continue
         joins = gain != 0.0 and size < rule.budget
         if joins and crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
+        find_kernel(lifted, kernel, size)
         rest = project(inverse, kernel, size, projection)
         if gain != 0.0:
             change = rule.step * gain
         else:
-            change = margin_step(rule, short, rest, gram, kernel, projection, size)
-            if len(coefficients) == 1:
-                change *= targets[i]
+            length = margin_step(rule, 1.0 - margin, rest, kernels, kernel, projection, size)
+            change = towards(minus, targets[i], length)
         if joins and rest != 0.0 and (rest >= rule.guard or rule.guard == 0.0):
-            extend(inverse, gram, kernel, size, projection, rest)
-            slot = supports.order[size]
-            fill(supports, slot, rows, i, position + i)
-            add(coefficients, slot, plus, minus, change)
+            extend(gram, kernel, size, projection, rest)
+            join(rows, i, position + i, supports, supports.order[size], plus, minus, change)
             size += 1
         else:
             for s in range(size):
-                add(coefficients, s, plus, minus, change * projection[0, s])
+                add_step(coefficients, s, plus, minus, change * projection[0, s])
         updates += change != 0.0
     return FINISHED, len(targets), size, updates

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import FUSED, SINCOS_REACH, exp, sincos
+from okbench.learners.compiled.elementary import FUSED, exp
+from okbench.learners.compiled.fourier import (
+    COSINES,
+    SINES,
+    Scratch,
+    find_features,
+    find_near_features,
+)
 from okbench.learners.compiled.lanes import inlined
 from okbench.learners.compiled.losses import step
 from okbench.learners.compiled.vector_products import (
     inner_product,
     inner_products,
-    reaches,
     scaled_products,
 )
 from okbench.learners.contract import FloatArray
-
-COSINES, SINES = 0, 1  # halves of the features, and of the weights of a column
 
 
 class Model(NamedTuple):
@@ -28,12 +33,30 @@ class Model(NamedTuple):
 
     components: int
     noise: FloatArray  # inputs × lanes
-    log_scales: FloatArray  # one an input
+    log_scales: FloatArray  # one per input
     scales: FloatArray  # their exponentials
     weights: FloatArray  # 2 columns × lanes: cosines and sines of a column below each other
-    features: FloatArray  # 2 × lanes, of the row at hand
+
+
+class Workspace(NamedTuple):
+    """A model, and where the features of one row are made: no part of it, and held by a caller.
+
+    In one tuple, because the walk is slower where the scratch memory is handed on apart.
+    """
+
+    components: int
+    noise: FloatArray
+    log_scales: FloatArray
+    scales: FloatArray
+    weights: FloatArray
+    features: FloatArray  # 2 × lanes
     angles: FloatArray  # 1 × lanes; then how the margin rises with each of them
     rises: FloatArray  # how the margin rises with each input that the row holds
+
+    @classmethod
+    def of(cls, model: Model) -> Workspace:
+        angles, features = Scratch.empty(model.weights.shape[1])
+        return cls(*model, features, angles, np.empty(len(model.noise)))
 
 
 class Rates(NamedTuple):
@@ -47,50 +70,53 @@ class Rates(NamedTuple):
 
 
 @compiled()
-def walk(rows: Any, targets: Any, learns: bool, model: Model, rates: Rates, scores: Any) -> int:
-    """Score every row, and learn it where that is asked for; how many had a loss."""
-    row, updates = walk_on(rows, targets, learns, model, rates, scores, 0, -1)
+def learn_rows(rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any) -> int:
+    """Score, then learn, every row; how many had a loss."""
+    row, updates = learn_near(rows, targets, work, rates, scores, 0, -1)
     while row < len(scores):
-        find_far_features(model.angles, model.features)
-        row, more = walk_on(rows, targets, learns, model, rates, scores, row, row)
+        find_features(work.angles[0], work.features[COSINES], work.features[SINES])
+        row, more = learn_near(rows, targets, work, rates, scores, row, row)
         updates += more
     return updates
 
 
-@compiled(fastmath=FUSED)
-def walk_on(
-    rows: Any, targets: Any, learns: bool, model: Model, rates: Rates, scores: Any, first: int,
-    known: int,
-) -> tuple[int, int]:  # fmt: skip
-    """`walk` from row `first` up to the next with an angle that `sincos` does not reach: (that row,
-    rows that had a loss).
+@compiled()
+def score_rows(rows: Any, work: Workspace, scores: Any) -> None:
+    """`learn_rows` without learning."""
+    row = score_near(rows, work, scores, 0, -1)
+    while row < len(scores):
+        find_features(work.angles[0], work.features[COSINES], work.features[SINES])
+        row = score_near(rows, work, scores, row, row)
 
-    The features of row `known` are there already. Those of far angles are made elsewhere, because
-    with a call in this loop every row would load the constants of `sincos` anew.
-    """
+
+@compiled(fastmath=FUSED)
+def learn_near(
+    rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any, first: int, known: int,
+) -> tuple[int, int]:  # fmt: skip
+    """`learn_rows` from row `first` up to the next with an angle that `sincos` does not reach:
+    (that row, rows that had a loss). The features of row `known` are there already."""
     values, columns, starts = rows
-    components, noise, _, scales, weights, features, angles, _ = model
-    lanes = angles.shape[1]
+    components, noise, log_scales, scales, weights, features, angles, rises = work
     updates = 0
     for i in range(first, len(scores)):
         start, stop = starts[i], starts[i + 1]
         if i != known:
-            scaled_products(values, columns, start, stop, noise, scales, lanes, angles, 0)
-            if reaches(angles, 0, lanes, SINCOS_REACH):
+            scaled_products(
+                values, columns, start, stop, noise, scales, angles.shape[1], angles, 0
+            )  # fmt: skip
+            if not find_near_features(angles, features):
                 return i, updates
-            for j in range(lanes):
-                features[SINES, j], features[COSINES, j] = sincos(angles[0, j])
         for column in range(scores.shape[1]):  # its halves lie one behind the other
-            scores[i, column] = inner_product(weights, 2 * column, features, 0, 2 * lanes)
-        if not learns:
-            continue
+            scores[i, column] = inner_product(weights, 2 * column, features, 0, features.size)
         gain, plus, minus, _ = step(rates.loss, scores, i, targets[i], rates.epsilon)
         if gain != 0.0 and rates.scale_step != 0.0:
             find_slopes(weights, plus, minus, features, angles)
-            move_scales(values, columns, start, stop, model, rates.scale_step * gain)
+            inner_products(columns, start, stop, noise, angles, 0, angles.shape[1], rises)
+            rate = rates.scale_step * gain
+            move_scales(values, columns, start, stop, log_scales, scales, rises, rate)
         if rates.keep != 1.0:
             for half in range(len(weights)):
-                for j in range(lanes):
+                for j in range(weights.shape[1]):
                     weights[half, j] *= rates.keep
         if gain != 0.0:
             updates += 1
@@ -100,12 +126,22 @@ def walk_on(
     return len(scores), updates
 
 
-@compiled()
-def find_far_features(angles: Any, features: Any) -> None:
-    """Cosines and sines of angles beyond the reach of `sincos`."""
-    for j in range(angles.shape[1]):
-        angle = angles[0, j]
-        features[SINES, j], features[COSINES, j] = math.sin(angle), math.cos(angle)
+@compiled(fastmath=FUSED)
+def score_near(rows: Any, work: Workspace, scores: Any, first: int, known: int) -> int:
+    """`learn_near` without learning."""
+    values, columns, starts = rows
+    _, noise, _, scales, weights, features, angles, _ = work
+    for i in range(first, len(scores)):
+        if i != known:
+            scaled_products(
+                values, columns, starts[i], starts[i + 1], noise, scales, angles.shape[1],
+                angles, 0,
+            )  # fmt: skip
+            if not find_near_features(angles, features):
+                return i
+        for column in range(scores.shape[1]):  # its halves lie one behind the other
+            scores[i, column] = inner_product(weights, 2 * column, features, 0, features.size)
+    return len(scores)
 
 
 @inlined
@@ -124,11 +160,10 @@ def find_slopes(weights: Any, plus: int, minus: int, features: Any, slopes: Any)
 
 @inlined
 def move_scales(
-    values: Any, columns: Any, start: int, stop: int, model: Model, rate: float
-) -> None:
+    values: Any, columns: Any, start: int, stop: int, log_scales: Any, scales: Any, rises: Any,
+    rate: float,
+) -> None:  # fmt: skip
     """Move each log-scale g by rate · dm/dg, with dm/dg = exp(g) x (noise slopes)."""
-    _, noise, log_scales, scales, _, _, slopes, rises = model
-    inner_products(columns, start, stop, noise, slopes, 0, slopes.shape[1], rises)
     for e in range(start, stop):
         n = columns[e]
         log_scales[n] += rate * scales[n] * values[e] * rises[e - start]
@@ -138,9 +173,9 @@ def move_scales(
 @inlined
 def add(weights: Any, column: int, factor: float, features: Any, components: int) -> None:
     """Add factor times the features to a column's weights."""
-    row, lanes = 2 * column, features.shape[1]
-    for j in range(lanes):
+    row = 2 * column
+    for j in range(features.shape[1]):
         weights[row, j] += factor * features[COSINES, j]
         weights[row + SINES, j] += factor * features[SINES, j]
-    for j in range(components, lanes):  # padding has cosines of 1
+    for j in range(components, features.shape[1]):  # padding has cosines of 1
         weights[row, j] = 0.0

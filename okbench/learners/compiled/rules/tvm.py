@@ -4,37 +4,59 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import Entries, clear_lane, kernel_row
-from okbench.learners.compiled.rules.budget import (
-    CROWDED,
-    FINISHED,
-    Supports,
-    crowded,
-    fill,
-    leave,
-    score,
-)
+from okbench.learners.compiled.lanes import Entries, aligned, kernel_row, padded
+from okbench.learners.compiled.losses import is_positive
 from okbench.learners.compiled.rules.tvm_machine import (
     MINUS,
     PLUS,
     SIDE,
     Machine,
     hold,
-    resolve_settings,
+    restore_optimum,
 )
+from okbench.learners.compiled.supports import Supports, crowded, empty_slot, fill, leave
+from okbench.learners.compiled.walks import (
+    CRAMPED,
+    CROWDED,
+    FINISHED,
+    Stream,
+    Work,
+    find_kernel,
+    meet,
+)
+from okbench.learners.contract import FloatArray
 
-CRAMPED = 5  # why a walk ended: the slots need room for longer vectors
 
-
-class Twinning(NamedTuple):
+class TVMRule(NamedTuple):
     """A Twin Vector Machine in numbers."""
 
     budget: int
+    loss: int
+    epsilon: float
+    sharpness: float
     margin: float  # rows with a margin up to it join
-    sharpness: float  # -1 / (2 width²)
     within_class: bool  # whether vectors of one class merge before others
+    cost: float
+    tolerance: float
+
+
+class Bench(NamedTuple):
+    """Scratch to merge two vectors in, and to solve for the coefficients."""
+
+    draft: Entries
+    solution: FloatArray
+
+    @classmethod
+    def of(cls, supports: Supports) -> Bench:
+        slots = len(supports.order)
+        room = len(supports.entries.values) // slots
+        starts, stops = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        draft = Entries(np.empty(room), np.empty(room, np.int32), starts, stops, np.zeros(1))
+        return cls(draft, aligned(3, padded(slots)))
 
 
 @compiled(fastmath=FUSED)
@@ -77,7 +99,7 @@ def mean(held: Entries, a: int, b: int, weight: float, draft: Entries) -> None:
 
 @compiled(fastmath=FUSED)
 def merge(
-    supports: Supports, size: int, rule: Twinning, machine: Machine, draft: Entries, kernel: Any
+    supports: Supports, size: int, rule: TVMRule, machine: Machine, draft: Entries, kernel: Any
 ) -> None:
     """Put two vectors in one at their mean, with the weights and coefficients of both."""
     order, coefficients, state = supports.order, supports.coefficients, machine.state
@@ -93,17 +115,12 @@ def merge(
     state[MINUS, a] += state[MINUS, b]
     met = min(supports.rows[a], supports.rows[b])
     leave(supports, size, second)
-    clear_lane(supports.lanes, a, supports.entries, a)
+    empty_slot(supports, a)
     fill(supports, a, draft, 0, met)
     # the bounds have added up too, but for rounding
-    lowest, highest = -machine.cost * state[MINUS, a], machine.cost * state[PLUS, a]
+    lowest, highest = -rule.cost * state[MINUS, a], rule.cost * state[PLUS, a]
     coefficients[0, a] = min(max(joint, lowest), highest)
-    lanes = supports.lanes
-    kernel_row(
-        draft.values, draft.columns, draft.starts[0], draft.stops[0], draft.squared_norms[0],
-        lanes.matrix, lanes.place, lanes.squared_norms, coefficients.shape[1], rule.sharpness,
-        kernel, 0,
-    )  # fmt: skip
+    kernel_row(draft, 0, supports.lanes, coefficients.shape[1], rule.sharpness, kernel, 0)
     remember(machine, a, kernel)
 
 
@@ -127,32 +144,38 @@ def is_cramped(rows: Entries, i: int, supports: Supports, size: int, n_features:
 
 
 @compiled(fastmath=FUSED)
-def walk(
-    rows: Entries, targets: Any, first: int, position: int, supports: Supports, size: int,
-    rule: Twinning, machine: Machine, draft: Entries, scores: Any, kernel: Any,
+def learn_tvm(
+    stream: Stream, first: int, supports: Supports, size: int, rule: TVMRule, machine: Machine,
+    bench: Bench, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
-    state = machine.state
+    state, kernel = machine.state, work.kernel
     n_features = len(supports.lanes.place)
+    rows, targets, _, position = stream
+    lifted, kernel, _ = work
     updates = 0
     for i in range(first, len(targets)):
-        score(rows, i, supports, size, rule.sharpness, kernel, scores)
-        if not targets[i] * scores[i, 0] <= rule.margin:
+        _, _, _, margin = meet(stream, i, supports, size, rule, work)
+        if not margin <= rule.margin:
             continue
         if crowded(rows, i, supports.lanes):
             return CROWDED, i, size, updates
         if is_cramped(rows, i, supports, size, n_features):
             return CRAMPED, i, size, updates
         updates += 1
+        find_kernel(lifted, kernel, size)
         slot = supports.order[size]
         fill(supports, slot, rows, i, position + i)
-        state[PLUS, slot] = 1.0 if targets[i] > 0.0 else 0.0
+        state[PLUS, slot] = 1.0 if is_positive(targets[i]) else 0.0
         state[MINUS, slot] = 1.0 - state[PLUS, slot]
         state[SIDE, slot] = 0.0
         remember(machine, slot, kernel)
         size += 1
         if size > rule.budget:
-            merge(supports, size, rule, machine, draft, kernel)
+            merge(supports, size, rule, machine, bench.draft, kernel)
             size -= 1
-        resolve_settings(machine, supports.coefficients, supports.order, size)
+        restore_optimum(
+            machine, rule.cost, rule.tolerance, supports.coefficients, supports.order, size,
+            bench.solution,
+        )  # fmt: skip
     return FINISHED, len(targets), size, updates

@@ -14,49 +14,60 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.gram_inverse import join, part, solve
-from okbench.learners.compiled.lanes import dot, inlined
+from okbench.learners.compiled.gram_inverse import extend_root, reduce_root, solve
+from okbench.learners.compiled.lanes import aligned, dot, inlined, padded
+from okbench.learners.contract import FloatArray
 
 RIDGE = 1e-8  # added to the kernel of a vector with itself: repeated vectors have an inverse too
 ROUNDS = 20  # at most so many for each vector; a few for all of them are usual
 
-# Rows of `state`, a column a slot.
+# Rows of `state`, one column per slot.
 PLUS, MINUS, REACHED, SIDE = 0, 1, 2, 3
-# Rows of `work`.
+# Rows of `work`, which is scratch.
 GIVEN, HALF, MOVE = 0, 1, 2
 
 
 class Machine(NamedTuple):
     """The optimum and what it takes to follow it."""
 
-    cost: float
-    tolerance: float
-    gram: Any  # slots × lanes
-    state: Any  # weights in the classes, scores, +1 or -1 where free: the score aimed at
-    root: Any  # of the inverse of the free vectors' Gram matrix
-    free: Any  # their slots
-    n_free: Any  # one number
-    work: Any
+    gram: FloatArray  # slots × lanes
+    state: FloatArray  # weights in the classes, scores, +1 or -1 where free: the score aimed at
+    root: FloatArray  # of the inverse of the free vectors' Gram matrix
+    free: NDArray[np.int64]  # their slots
+    n_free: NDArray[np.int64]  # one number
+
+    @classmethod
+    def empty(cls, slots: int) -> Machine:
+        return cls(
+            gram=aligned(slots, padded(slots)),
+            state=aligned(4, padded(slots)),
+            root=aligned(slots, padded(slots)),
+            free=np.zeros(slots, dtype=np.int64),
+            n_free=np.zeros(1, dtype=np.int64),
+        )
 
 
 @inlined
-def ends(machine: Machine, slot: int) -> tuple[float, float, float]:
+def ends(machine: Machine, cost: float, slot: int) -> tuple[float, float, float]:
     """The least and the largest coefficient, and the kink between."""
-    low = -machine.cost * machine.state[MINUS, slot]
-    high = machine.cost * machine.state[PLUS, slot]
+    low = -cost * machine.state[MINUS, slot]
+    high = cost * machine.state[PLUS, slot]
     return low, low + high, high
 
 
 @compiled(fastmath=FUSED)
-def release(machine: Machine, slot: int, side: float) -> None:
+def release(machine: Machine, slot: int, side: float, work: Any) -> None:
     """Let a held coefficient move towards the score `side`."""
-    n, work = machine.n_free[0], machine.work
+    n = machine.n_free[0]
     for place in range(n):
         work[GIVEN, place] = machine.gram[slot, machine.free[place]]
     norm = solve(machine.root, work[GIVEN : GIVEN + 1], n, work[HALF : HALF + 1], work[MOVE:])
-    join(machine.root, work[MOVE:], n, max(1.0 + RIDGE - norm, 0.5 * RIDGE))
+    extend_root(machine.root, work[MOVE:], n, max(1.0 + RIDGE - norm, 0.5 * RIDGE))
     machine.free[n] = slot
     machine.n_free[0] = n + 1
     machine.state[SIDE, slot] = side
@@ -67,16 +78,16 @@ def hold(machine: Machine, place: int) -> None:
     """Fix the free coefficient at a place where it is."""
     n, free = machine.n_free[0], machine.free
     machine.state[SIDE, free[place]] = 0.0
-    part(machine.root, n, place)
+    reduce_root(machine.root, n, place)
     for later in range(place + 1, n):
         free[later - 1] = free[later]
     machine.n_free[0] = n - 1
 
 
 @compiled(fastmath=FUSED)
-def advance(machine: Machine, coefficients: Any) -> bool:
+def advance(machine: Machine, cost: float, coefficients: Any, work: Any) -> bool:
     """Move the free coefficients to their solution, or until one reaches an end and is held."""
-    n, work, state, free = machine.n_free[0], machine.work, machine.state, machine.free
+    n, state, free = machine.n_free[0], machine.state, machine.free
     for place in range(n):
         slot = free[place]
         ridge = RIDGE * coefficients[0, slot]
@@ -85,7 +96,7 @@ def advance(machine: Machine, coefficients: Any) -> bool:
     length, blocked, end = 1.0, -1, 0.0
     for place in range(n):
         slot, move = free[place], work[MOVE, place]
-        low, kink, high = ends(machine, slot)
+        low, kink, high = ends(machine, cost, slot)
         if state[SIDE, slot] > 0.0:
             high = kink
         else:
@@ -108,7 +119,7 @@ def advance(machine: Machine, coefficients: Any) -> bool:
 
 @compiled(fastmath=FUSED)
 def most_wrong(
-    machine: Machine, coefficients: Any, order: Any, size: int
+    machine: Machine, cost: float, coefficients: Any, order: Any, size: int
 ) -> tuple[int, float, float]:
     """The held coefficient that wants to move most: its slot, towards which score, how far off."""
     worst, side, error = -1, 0.0, 0.0
@@ -118,7 +129,7 @@ def most_wrong(
             continue
         own = coefficients[0, slot]
         reached = machine.state[REACHED, slot] + RIDGE * own
-        low, kink, high = ends(machine, slot)
+        low, kink, high = ends(machine, cost, slot)
         upwards = 1.0 if own < kink else -1.0
         if own < high and upwards - reached > error:
             worst, side, error = slot, upwards, upwards - reached
@@ -129,16 +140,19 @@ def most_wrong(
 
 
 @compiled(fastmath=FUSED)
-def resolve_settings(machine: Machine, coefficients: Any, order: Any, size: int) -> None:
-    """Restore the optimum, to within the tolerance in every score."""
+def restore_optimum(
+    machine: Machine, cost: float, tolerance: float, coefficients: Any, order: Any, size: int,
+    work: Any,
+) -> None:  # fmt: skip
+    """Restore the optimum for C = cost, to within the tolerance in every score."""
     state = machine.state
     for place in range(size):
         slot = order[place]
         state[REACHED, slot] = dot(machine.gram, slot, coefficients, 0, state.shape[1])
     for _ in range(ROUNDS * size):
-        if not advance(machine, coefficients):
+        if not advance(machine, cost, coefficients, work):
             continue
-        slot, side, error = most_wrong(machine, coefficients, order, size)
-        if not error > machine.tolerance:
+        slot, side, error = most_wrong(machine, cost, coefficients, order, size)
+        if not error > tolerance:
             return
-        release(machine, slot, side)
+        release(machine, slot, side, work)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import FUSED
+from okbench.learners.compiled.elementary import FUSED, LIFT
 from okbench.learners.compiled.lanes import (
-    LIFT,
     Entries,
     Lanes,
+    aligned,
     clear_lane,
     gaussian,
     inlined,
@@ -26,9 +26,11 @@ from okbench.learners.compiled.lanes import (
 )
 from okbench.learners.compiled.losses import step
 from okbench.learners.compiled.vector_products import products
+from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray
 
 BLOCK = 104  # rows that are lanes together
+TUBE, FACTOR = 0, 1  # of `state`: the residual a loss is silent up to, what all coefficients share
 VANISHING = 1e-100  # a common factor of all coefficients is multiplied out before it underflows
 
 
@@ -85,6 +87,32 @@ class Motion(NamedTuple):
     narrowing: float = 0.0  # and at one that does not
 
 
+class LaneWork(NamedTuple):
+    """Scratch: a block of rows as lanes, their inner products with a support, their sums."""
+
+    lanes: Lanes
+    inner: FloatArray
+    sums: FloatArray
+
+    @classmethod
+    def of(cls, n_features: int, n_columns: int) -> LaneWork:
+        lanes = Lanes.empty(n_features, BLOCK, n_rows=1024)
+        return cls(lanes, aligned(4, BLOCK), aligned(n_columns, BLOCK))
+
+    def with_room_for(self, rows: Entries, first: int, last: int) -> LaneWork:
+        """Lanes that any block of rows[first:last], cut from `first` on, can be together."""
+        n_entries = max(
+            (
+                int(rows.stops[min(start + BLOCK, last) - 1] - rows.starts[start])
+                for start in range(first, last, BLOCK)
+            ),
+            default=0,
+        )
+        if self.lanes.has_room_for(n_entries):
+            return self
+        return self._replace(lanes=self.lanes.widened(n_entries))
+
+
 @compiled(fastmath=FUSED)
 def spread(
     inner: Any, norm: float, norms: Any, width: int, sharpness: float, gain: float, plus: int,
@@ -113,7 +141,7 @@ def sweep(
 
 
 @inlined
-def meet(
+def fill_lanes(
     rows: Entries, first: int, last: int, supports: Expanding, size: int, lanes: Lanes,
     sharpness: float, inner: Any, sums: Any,
 ) -> None:  # fmt: skip
@@ -129,14 +157,14 @@ def meet(
 
 
 @inlined
-def part(rows: Entries, first: int, last: int, lanes: Lanes) -> None:
+def clear_lanes(rows: Entries, first: int, last: int, lanes: Lanes) -> None:
     """Clear the lanes again."""
     for i in range(first, last):
         clear_lane(lanes, i - first, rows, i)
 
 
 @inlined
-def append(supports: Expanding, size: int, rows: Entries, i: int) -> None:
+def append_support(supports: Expanding, size: int, rows: Entries, i: int) -> None:
     """Copy row i behind the last support."""
     held = supports.entries
     start = 0
@@ -154,33 +182,39 @@ def append(supports: Expanding, size: int, rows: Entries, i: int) -> None:
 def multiply_out(gains: Any, size: int, sums: Any, state: Any) -> None:
     """Have the common factor in the coefficients and in the sums made of them."""
     for s in range(size):
-        gains[s] *= state[1]
+        gains[s] *= state[FACTOR]
     for column in range(sums.shape[0]):
         for j in range(sums.shape[1]):
-            sums[column, j] *= state[1]
-    state[1] = 1.0
+            sums[column, j] *= state[FACTOR]
+    state[FACTOR] = 1.0
 
 
 @inlined
-def walk(
+def score_lane(lane: int, sums: Any, factor: float, scores: Any, i: int) -> None:
+    """The scores of row i, from the sums of its lane."""
+    for column in range(len(sums)):
+        scores[i, column] = factor * (sums[column, lane] / LIFT)
+
+
+@inlined
+def learn_block(
     rows: Entries, first: int, last: int, targets: Any, position: int, supports: Expanding,
     size: int, lanes: Lanes, motion: Motion, state: Any, inner: Any, sums: Any, scores: Any,
 ) -> int:  # fmt: skip
     """Learn rows[first:last], which are the lanes; how many supports there are then."""
     width = padded(last - first)
     for i in range(first, last):
-        for column in range(len(sums)):
-            scores[i, column] = state[1] * (sums[column, i - first] / LIFT)
-        gain, plus, minus, _ = step(motion.loss, scores, i, targets[i], state[0])
-        state[1] *= motion.keep
-        if state[1] < VANISHING:
+        score_lane(i - first, sums, state[FACTOR], scores, i)
+        gain, plus, minus, _ = step(motion.loss, scores, i, targets[i], state[TUBE])
+        state[FACTOR] *= motion.keep
+        if state[FACTOR] < VANISHING:
             multiply_out(supports.gains, size, sums, state)
         if gain == 0.0:
-            state[0] -= motion.narrowing
+            state[TUBE] -= motion.narrowing
             continue
-        state[0] += motion.widening
-        append(supports, size, rows, i)
-        supports.gains[size] = motion.step * gain / state[1]
+        state[TUBE] += motion.widening
+        append_support(supports, size, rows, i)
+        supports.gains[size] = motion.step * gain / state[FACTOR]
         supports.plus[size], supports.minus[size] = plus, minus
         supports.rows[size] = position + i
         sweep(supports, size, size + 1, lanes, width, motion.sharpness, inner, sums)
@@ -189,35 +223,34 @@ def walk(
 
 
 @compiled()
-def learn(
-    rows: Entries, first: int, last: int, targets: Any, position: int, supports: Expanding,
-    size: int, lanes: Lanes, motion: Motion, state: Any, inner: Any, sums: Any, scores: Any,
+def learn_expansion(
+    stream: Stream, first: int, last: int, supports: Expanding, size: int, motion: Motion,
+    state: Any, work: LaneWork,
 ) -> int:  # fmt: skip
-    """Learn rows[first:last] and fill in their scores; how many supports there are then.
-
-    state is (epsilon, the common factor of all coefficients).
-    """
+    """Learn rows[first:last] and fill in their scores; how many supports there are then."""
+    rows, targets, scores, position = stream
+    lanes, inner, sums = work
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        meet(rows, start, stop, supports, size, lanes, motion.sharpness, inner, sums)
-        size = walk(
+        fill_lanes(rows, start, stop, supports, size, lanes, motion.sharpness, inner, sums)
+        size = learn_block(
             rows, start, stop, targets, position, supports, size, lanes, motion, state, inner,
             sums, scores,
         )  # fmt: skip
-        part(rows, start, stop, lanes)
+        clear_lanes(rows, start, stop, lanes)
     return size
 
 
 @compiled()
-def ask(
-    rows: Entries, supports: Expanding, size: int, lanes: Lanes, sharpness: float, state: Any,
-    inner: Any, sums: Any, scores: Any,
+def score_expansion(
+    rows: Entries, supports: Expanding, size: int, sharpness: float, state: Any, work: LaneWork,
+    scores: Any,
 ) -> None:  # fmt: skip
     """Fill in the scores of rows; nothing is learned."""
+    lanes, inner, sums = work
     for start in range(0, len(scores), BLOCK):
         stop = min(start + BLOCK, len(scores))
-        meet(rows, start, stop, supports, size, lanes, sharpness, inner, sums)
+        fill_lanes(rows, start, stop, supports, size, lanes, sharpness, inner, sums)
         for i in range(start, stop):
-            for column in range(len(sums)):
-                scores[i, column] = state[1] * (sums[column, i - start] / LIFT)
-        part(rows, start, stop, lanes)
+            score_lane(i - start, sums, state[FACTOR], scores, i)
+        clear_lanes(rows, start, stop, lanes)

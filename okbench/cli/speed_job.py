@@ -24,28 +24,15 @@ from okbench.base.errors import OkbenchError, UsageError
 from okbench.papers.table_types import Table
 from okbench.reports.guard.check import Check
 from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
+from okbench.trials.plan.cells import chosen_cells
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import chosen_cells
 from okbench.trials.store.files import Store
 
 ROUNDS = 21
 TRIALS = 5  # a round
 PATIENCE = 3  # times the rounds, for a cell that chance may explain
-_WORKER = """
-import json, os, sys
-talk = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-import okbench
-from okbench.cli import okbench as door
-print(json.dumps(okbench.__file__), file=talk, flush=True)
-for line in sys.stdin:
-    try:
-        door.main(args=json.loads(line), prog_name="okbench", standalone_mode=False)
-        answer = ""
-    except Exception as error:
-        answer = f"{type(error).__name__}: {error}"
-    print(json.dumps(answer), file=talk, flush=True)
-"""
+# By its path, so that any version's Python runs it: an older okbench lacks the module.
+_WORKER = Path(__file__).with_name("speed_worker.py")
 
 
 def compare_speed(
@@ -57,14 +44,15 @@ def compare_speed(
     allowed: Allowed | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Check:
-    """Time every chosen cell of a table in both versions. `watch` is told the cells done, of all.
+    """Time every chosen cell of a table in both versions. `watch` is called with the number
+    of cells done and of all.
 
-    A cell that one version cannot run is told and not judged.
+    A cell that one version cannot run is named and not judged.
     """
     if rounds < FEWEST:
         raise UsageError(f"rounds: at least {FEWEST}, or chance can never be ruled out")
     found: list[SpeedCheck] = []
-    told: list[str] = []
+    refused: list[str] = []
     cells = chosen_cells(table, options)
     with (
         tempfile.TemporaryDirectory(prefix="okbench-speed-") as folder,
@@ -79,9 +67,9 @@ def compare_speed(
             try:
                 found.append(_turn_about(base_run, head_run, rounds, allowed or Allowed()))
             except _Refused as error:
-                told.append(str(error))
+                refused.append(str(error))
         watch(len(cells), len(cells))
-    return Check((), tuple(found), "; ".join(told))
+    return Check((), tuple(found), "; ".join(refused))
 
 
 def _turn_about(base: _Run, head: _Run, rounds: int, allowed: Allowed) -> SpeedCheck:
@@ -169,7 +157,7 @@ def _started(word: str, folder: Path) -> Iterator[_Side]:
     folder.mkdir()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [python, "-P", "-c", _WORKER],  # -P: what lies in the current folder is not imported
+            [python, "-P", str(_WORKER)],  # -P: what lies in the worker's folder is not imported
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -188,7 +176,7 @@ def _started(word: str, folder: Path) -> Iterator[_Side]:
 
 
 def _introduced(side: _Side, errors: IO[str]) -> str:
-    """Where a version was loaded from; what it said instead, if it could not be."""
+    """Where a version was loaded from; the last line of its errors, if it could not be."""
     try:
         return side.answer()
     except OkbenchError as error:

@@ -1,7 +1,7 @@
 """Where between two vectors a merge of them belongs: the h of most m1 k^((1-h)²) + m2 k^(h²).
 
-k is the kernel of the two, m1 and m2 their shares. The partners of a tile are searched at once, a
-lane each: by golden section, or in a table made by it. A tile is a flat array in which each
+k is the kernel of the two, m1 and m2 their shares. The partners of a tile are searched at once, one
+per lane: by golden section, or in a table made by it. A tile is a flat array in which each
 quantity has TILE numbers in a row: at a fixed distance, so that LLVM sees that no two overlap.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import aligned, inlined
+from okbench.learners.compiled.supports import TILE
 from okbench.learners.contract import FloatArray
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -26,7 +27,6 @@ CELLS = 128  # of the table, each way
 LEAST, MOST = -LONGEST, 0.5  # places that the table holds
 UNIT = (MOST - LEAST) / 65535  # four of which fit into a word
 
-TILE = 32
 LOG_KERNEL, KERNEL, M1, M2 = 0, TILE, 2 * TILE, 3 * TILE  # given
 H = 4 * TILE  # found
 LOW, HIGH, AT_LEFT, AT_RIGHT = 5 * TILE, 6 * TILE, 7 * TILE, 8 * TILE  # to search in

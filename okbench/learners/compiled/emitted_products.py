@@ -1,0 +1,265 @@
+"""The loops of `vector_products` in LLVM's own terms.
+
+What Numba cannot compile well: in a loop over entries it loads and stores all sums at every entry,
+because for all it knows the arrays overlap. Written out, they stay in registers. What is written
+out has no calls either, so that loops around it keep their constants in registers too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from okbench.base.jit import Function
+
+WIDEST = 8  # numbers in one of the widest registers
+
+# Vectors × lanes that a sweep adds up at once. With a budget of 100 it is all of them.
+SWEEPS = ((13, WIDEST), (4, WIDEST), (1, WIDEST), (1, 1))
+WORD = ir.IntType(64)
+FUSE = ("contract",)
+LOOSE = ("contract", "reassoc", "nsz")
+PARTIAL_SUMS = 4  # of an inner product: as many as hide how long an addition takes
+
+
+def emitted(function: Function) -> Any:
+    """For functions that write LLVM's code themselves."""
+    return intrinsic(function)
+
+
+@emitted
+def products(
+    typing: Any, values: Any, columns: Any, start: Any, stop: Any, matrix: Any, place: Any,
+    width: Any, out: Any, k: Any,
+) -> Any:  # fmt: skip
+    """out[k]: inner products of a sparse row with the first `width` lanes; place[c] is the matrix
+    row of column c."""
+    kinds = (values, columns, start, stop, matrix, place, width, out, k)
+    return swept(kinds, lambda builder, value, column, place: (value, item(builder, place, column)))
+
+
+@emitted
+def direct_products(
+    typing: Any, values: Any, columns: Any, start: Any, stop: Any, matrix: Any, width: Any,
+    out: Any, k: Any,
+) -> Any:  # fmt: skip
+    """The same where column c has matrix row c."""
+    kinds = (values, columns, start, stop, matrix, width, out, k)
+    return swept(kinds, lambda builder, value, column: (value, column))
+
+
+@emitted
+def scaled_products(
+    typing: Any, values: Any, columns: Any, start: Any, stop: Any, matrix: Any, scales: Any,
+    width: Any, out: Any, k: Any,
+) -> Any:  # fmt: skip
+    """The same with each value times its column's scale."""
+    kinds = (values, columns, start, stop, matrix, scales, width, out, k)
+    return swept(
+        kinds,
+        lambda builder, value, column, scales: (
+            builder.fmul(value, item(builder, scales, column)),
+            column,
+        ),
+    )
+
+
+@emitted
+def inner_products(
+    typing: Any, columns: Any, start: Any, stop: Any, matrix: Any, other: Any, k: Any,
+    width: Any, out: Any,
+) -> Any:  # fmt: skip
+    """out[e - start]: inner product of row columns[e] of the matrix with row k of the other, over
+    `width` columns."""
+    kinds = (columns, start, stop, matrix, other, k, width, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        columns, matrix, other, out = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 3, 4, 7)
+        )
+        _, start, stop, _, _, k, width, _ = arguments
+        with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
+            place = builder.gep(out.data, [builder.sub(e, start)])
+            builder.store(ir.DoubleType()(0.0), place)
+        for lane, vector, count in stretches(builder, width):
+            held = loaded(builder, element(builder, other, k, lane), vector, count)
+            with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
+                first = element(builder, matrix, item(builder, columns, e), lane)
+                place = builder.gep(out.data, [builder.sub(e, start)])
+                add_inner(builder, loaded(builder, first, vector, count), held, place)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
+def inner_product(typing: Any, matrix: Any, row: Any, other: Any, k: Any, width: Any) -> Any:
+    """Inner product of a row of the matrix and row k of the other, over `width` columns."""
+    kinds = (matrix, row, other, k, width)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix, other = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 2)
+        )
+        _, row, _, k, width = arguments
+        total = cgutils.alloca_once_value(builder, ir.DoubleType()(0.0))
+        for lane, vector, count in stretches(builder, width):
+            held = loaded(builder, element(builder, other, k, lane), vector, count)
+            first = element(builder, matrix, row, lane)
+            add_inner(builder, loaded(builder, first, vector, count), held, total)
+        return builder.load(total)
+
+    return types.float64(*kinds), generate
+
+
+@emitted
+def reaches(typing: Any, matrix: Any, k: Any, width: Any, limit: Any) -> Any:
+    """Whether one of the first `width` numbers of row k is further than `limit` from zero."""
+    kinds = (matrix, k, width, limit)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix = context.make_array(kinds[0])(context, builder, arguments[0])
+        _, k, width, limit = arguments
+        found = cgutils.alloca_once_value(builder, ir.IntType(1)(0))
+        for lane, vector, count in stretches(builder, width):
+            limits = everywhere(builder, builder.fmul(limit, limit), vector)
+            beyond: Any = ir.Constant(ir.VectorType(ir.IntType(1), vector.count), None)
+            for numbers in loaded(builder, element(builder, matrix, k, lane), vector, count):
+                squares = builder.fmul(numbers, numbers)
+                beyond = builder.or_(beyond, builder.fcmp_ordered(">", squares, limits))
+            bits = ir.IntType(vector.count)
+            here = builder.icmp_unsigned("!=", builder.bitcast(beyond, bits), bits(0))
+            builder.store(builder.or_(builder.load(found), here), found)
+        return builder.load(found)
+
+    return types.boolean(*kinds), generate
+
+
+@emitted
+def put_last(typing: Any, items: Any, place: Any, size: Any) -> Any:
+    """Make an item the last of the first `size`; those behind it move up."""
+    kinds = (items, place, size)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        items = context.make_array(kinds[0])(context, builder, arguments[0])
+        _, place, size = arguments
+        last = builder.sub(size, WORD(1))
+        here, behind, end = (
+            builder.gep(items.data, [at]) for at in (place, builder.add(place, WORD(1)), last)
+        )
+        held, n_behind = builder.load(here), builder.sub(last, place)
+        cgutils.raw_memmove(builder, here, behind, n_behind, itemsize=held.type.width // 8)
+        builder.store(held, end)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+def swept(kinds: tuple[Any, ...], entry: Callable[..., tuple[Any, Any]]) -> Any:
+    """A sweep over the entries of a row; `entry` says what to multiply with which matrix row."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values, columns, start, stop, matrix, *by_column, width, out, k = (
+            context.make_array(kind)(context, builder, given)
+            if isinstance(kind, types.Array)
+            else given
+            for kind, given in zip(kinds, arguments, strict=True)
+        )
+
+        def add_up(lane: Any, sums: list[Any]) -> None:
+            with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
+                given = item(builder, values, e), item(builder, columns, e)
+                factor, row = entry(builder, *given, *by_column)
+                add_lanes(builder, factor, element(builder, matrix, row, lane), sums)
+
+        sweep(builder, width, add_up, lambda lane: element(builder, out, k, lane))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+def sweep(
+    builder: Any, width: Any, add_up: Callable[[Any, list[Any]], None], to: Callable[[Any], Any]
+) -> None:
+    """Add up as many lanes at once as there are, and store the sums."""
+    for lane, vector, count in stretches(builder, width):
+        sums = [cgutils.alloca_once(builder, vector) for _ in range(count)]
+        for total in sums:
+            builder.store(ir.Constant(vector, None), total)
+        add_up(lane, sums)
+        for total, place in zip(sums, places(builder, to(lane), vector, count), strict=True):
+            builder.store(builder.load(total), place, align=8)
+
+
+def stretches(builder: Any, width: Any) -> Iterator[tuple[Any, Any, int]]:
+    """Loops that cover `width` lanes one after the other, the body of each to be written at once:
+    its first lane, the vectors it takes, and how many."""
+    done: Any = WORD(0)
+    for count, lanes in SWEEPS:
+        vector, step = ir.VectorType(ir.DoubleType(), lanes), WORD(count * lanes)
+        end = builder.sub(width, builder.srem(builder.sub(width, done), step))
+        with cgutils.for_range_slice(builder, done, end, step) as (lane, _):
+            yield lane, vector, count
+        done = end
+
+
+def add_lanes(builder: Any, value: Any, first: Any, sums: list[Any]) -> None:
+    """Add value × the lanes from `first` on to the sums."""
+    vector = sums[0].type.pointee
+    values = everywhere(builder, value, vector)
+    for total, lanes in zip(sums, loaded(builder, first, vector, len(sums)), strict=True):
+        product = builder.fmul(values, lanes, flags=FUSE)
+        builder.store(builder.fadd(builder.load(total), product, flags=FUSE), total)
+
+
+def add_inner(builder: Any, some: list[Any], others: list[Any], to: Any) -> None:
+    """Add the inner product of two lines of vectors to the number at `to`."""
+    sums: list[Any] = []
+    for one, other in zip(some, others, strict=True):
+        sums.append(builder.fmul(one, other, flags=LOOSE))
+        if len(sums) > PARTIAL_SUMS:
+            sums.append(builder.fadd(sums.pop(0), sums.pop(), flags=LOOSE))
+    while len(sums) > 1:
+        sums.append(builder.fadd(sums.pop(0), sums.pop(0), flags=LOOSE))
+    vector, number = sums[0].type, ir.DoubleType()
+    total = builder.extract_element(sums[0], ir.IntType(32)(0))
+    if vector.count > 1:
+        kind = ir.FunctionType(number, [number, vector])
+        name = f"llvm.vector.reduce.fadd.v{vector.count}f64"
+        add_all = cgutils.get_or_insert_function(builder.module, kind, name)
+        total = builder.call(add_all, [number(-0.0), sums[0]], fastmath=LOOSE)
+    builder.store(builder.fadd(builder.load(to), total, flags=LOOSE), to)
+
+
+def everywhere(builder: Any, value: Any, vector: Any) -> Any:
+    """A vector of one value."""
+    one = builder.insert_element(ir.Constant(vector, None), value, ir.IntType(32)(0))
+    all_first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
+    return builder.shuffle_vector(one, one, all_first)
+
+
+def item(builder: Any, array: Any, index: Any) -> Any:
+    """An item of an array; a whole number as a word."""
+    found = builder.load(builder.gep(array.data, [index]))
+    return builder.sext(found, WORD) if isinstance(found.type, ir.IntType) else found
+
+
+def element(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
+    """Where an element of a matrix is."""
+    width = builder.extract_value(matrix.shape, 1)
+    return builder.gep(matrix.data, [builder.add(builder.mul(row, width), column)])
+
+
+def places(builder: Any, first: Any, vector: Any, count: int) -> list[Any]:
+    """Where the vectors are that begin at `first`."""
+    begin = builder.bitcast(first, vector.as_pointer())
+    return [builder.gep(begin, [WORD(i)]) for i in range(count)]
+
+
+def loaded(builder: Any, first: Any, vector: Any, count: int) -> list[Any]:
+    """The vectors that begin at `first`."""
+    return [builder.load(place, align=8) for place in places(builder, first, vector, count)]

@@ -1,0 +1,101 @@
+"""The loops of `vector_products` in plain Python: the definition of the emitted ones, slower.
+
+The emitted ones are inlined and have no licences of their own; these have FUSED, as the functions
+around them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from okbench.base.jit import Function, compiled
+
+# Fused multiply-adds, which the emitted loops use as well.
+_FUSED = frozenset({"contract"})
+
+
+def plain(function: Function) -> Any:
+    """Typed as the emitted functions are: as little as Numba's."""
+    return cast(Any, compiled(fastmath=_FUSED)(function))
+
+
+@plain
+def products(
+    values: Any, columns: Any, start: int, stop: int, matrix: Any, place: Any, width: int,
+    out: Any, k: int,
+) -> None:  # fmt: skip
+    """out[k]: inner products of a sparse row with the first `width` lanes; place[c] is the matrix
+    row of column c."""
+    _clear(out, k, width)
+    for e in range(start, stop):
+        _add(values[e], matrix, place[columns[e]], width, out, k)
+
+
+@plain
+def direct_products(
+    values: Any, columns: Any, start: int, stop: int, matrix: Any, width: int, out: Any, k: int
+) -> None:
+    """The same where column c has matrix row c."""
+    _clear(out, k, width)
+    for e in range(start, stop):
+        _add(values[e], matrix, columns[e], width, out, k)
+
+
+@plain
+def scaled_products(
+    values: Any, columns: Any, start: int, stop: int, matrix: Any, scales: Any, width: int,
+    out: Any, k: int,
+) -> None:  # fmt: skip
+    """The same with each value times its column's scale."""
+    _clear(out, k, width)
+    for e in range(start, stop):
+        _add(values[e] * scales[columns[e]], matrix, columns[e], width, out, k)
+
+
+@plain
+def inner_products(
+    columns: Any, start: int, stop: int, matrix: Any, other: Any, k: int, width: int, out: Any
+) -> None:
+    """out[e - start]: inner product of row columns[e] of the matrix with row k of the other, over
+    `width` columns."""
+    for e in range(start, stop):
+        out[e - start] = inner_product(matrix, columns[e], other, k, width)
+
+
+@plain
+def inner_product(matrix: Any, row: int, other: Any, k: int, width: int) -> float:
+    """Inner product of a row of the matrix and row k of the other, over `width` columns."""
+    total = 0.0
+    for j in range(width):
+        total += matrix[row, j] * other[k, j]
+    return total
+
+
+@plain
+def reaches(matrix: Any, k: int, width: int, limit: float) -> bool:
+    """Whether one of the first `width` numbers of row k is further than `limit` from zero."""
+    n_beyond = 0
+    for j in range(width):
+        n_beyond += abs(matrix[k, j]) > limit
+    return n_beyond > 0
+
+
+@plain
+def put_last(items: Any, place: int, size: int) -> None:
+    """Make an item the last of the first `size`; those behind it move up."""
+    held = items[place]
+    for i in range(place, size - 1):
+        items[i] = items[i + 1]
+    items[size - 1] = held
+
+
+@plain
+def _clear(out: Any, k: int, width: int) -> None:
+    for j in range(width):
+        out[k, j] = 0.0
+
+
+@plain
+def _add(factor: float, matrix: Any, row: int, width: int, out: Any, k: int) -> None:
+    for j in range(width):
+        out[k, j] += factor * matrix[row, j]
