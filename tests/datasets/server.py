@@ -40,7 +40,7 @@ class LyingServer:
         class Handler(_Handler):
             owner = outer
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Silent(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
@@ -60,6 +60,11 @@ class LyingServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+
+
+class _Silent(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """A client that leaves before the end of an answer is no error of the server."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -144,10 +144,13 @@ def _read(folder: Path, dataset: str) -> PreparedFiles:
     for name, size in about.sizes.items():
         if (folder / name).stat().st_size != size:
             raise StoreError(f"{folder / name}: not as it was written; delete it and try again")
+    X, y = read_features(folder, about.width), _mapped(folder / "labels.npy")
+    if y.shape != (X.shape[0],):
+        raise ValueError("labels of other rows")
     made = Dataset(
         dataset,
-        read_features(folder, about.width),
-        _mapped(folder / "labels.npy"),
+        X,
+        y,
         cast(Task, about.task),
         tuple(about.classes),
         about.fingerprint,
@@ -158,18 +161,31 @@ def _read(folder: Path, dataset: str) -> PreparedFiles:
 
 
 def read_features(folder: Path, width: int) -> Matrix:
-    """The features written by `write_features`."""
+    """The features written by `write_features`. ValueError when they are not as they were."""
     if (folder / "X.npy").is_file():
-        return _mapped(folder / "X.npy")
-    starts = _mapped(folder / "starts.npy")
-    values, columns = _mapped(folder / "values.npy"), _mapped(folder / "columns.npy")
+        X = _mapped(folder / "X.npy", "f8")
+        if X.ndim != 2 or X.shape[1] != width:
+            raise ValueError("rows of another width")
+        return X
+    starts = _mapped(folder / "starts.npy", "i4", "i8")
+    values, columns = _mapped(folder / "values.npy", "f8"), _mapped(folder / "columns.npy", "i4")
+    if not len(starts) or not starts[-1] == len(values) == len(columns):
+        raise ValueError("values and columns of other lengths")
     return csr_of(values, columns, starts, width)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    """An array mapped copy-on-write: plain to compiled loops, and the file never changes."""
-    mapped: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
-    return mapped
+def _mapped(path: Path, *kinds: str) -> NDArray[Any]:
+    """An array mapped copy-on-write: plain to compiled loops, and the file never changes.
+
+    Its header, which may be damaged, must say one of the `kinds` and account for every byte.
+    """
+    mapped = np.load(path, mmap_mode="c", allow_pickle=False)
+    if not mapped.dtype.isnative or (kinds and mapped.dtype not in map(np.dtype, kinds)):
+        raise ValueError(f"{path}: numbers of another kind")
+    if mapped.offset + mapped.nbytes != path.stat().st_size or not mapped.flags.c_contiguous:
+        raise ValueError(f"{path}: numbers of another shape")
+    found: NDArray[Any] = mapped.view(np.ndarray)
+    return found
 
 
 def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
