@@ -143,8 +143,8 @@ def _comparison(
 ) -> Comparison:
     names = cell.dataset, cell.learner, reference.learner
     if tests is None:
-        of, short = ("", cell) if not cell.complete else (f" of {reference.learner}", reference)
-        reason = f"trials{of} are missing ({short.shortfall})"
+        short = cell if not cell.complete else reference
+        reason = f"trials of {short.learner} are missing ({short.shortfall})"
         return Comparison(*names, differences, None, None, UNDECIDED, reason)
     if differences is None:
         return Comparison(*names, None, None, None, UNDECIDED, TOO_FEW)

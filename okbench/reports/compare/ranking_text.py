@@ -70,7 +70,7 @@ def _dataset_block(dataset: str, pairs: Sequence[Comparison], against: str | Non
         if pair.reason and pair.reason != TOO_FEW:  # what is too few is written once, at the end
             reasons.setdefault(pair.reason, []).append(pair.learner)
     for reason, learners in reasons.items():
-        words = f"  cannot decide: {', '.join(learners)}: {reason}"
+        words = f"  cannot decide about {', '.join(learners)}: {reason}"
         lines.append(_wrapped(words, "    "))
     return "\n".join(lines)
 
@@ -133,9 +133,10 @@ def _ranks(ranking: Ranking) -> str:
         columns["Wilcoxon"] = _letters(names, ranking.wilcoxon_groups)
     if ranking.reference:
         found = [ranked.posterior for ranked in ranking.ranks]
-        columns["better"] = [f"{each.below:.2f}" if each else "" for each in found]
-        columns["equal"] = [f"{each.within:.2f}" if each else "" for each in found]
-        columns["worse"] = [f"{each.above:.2f}" if each else "" for each in found]
+        columns["better equal worse"] = [
+            f"{each.below:6.2f} {each.within:5.2f} {each.above:5.2f}" if each else ""
+            for each in found
+        ]
     return _table(list(columns), [list(row) for row in zip(*columns.values(), strict=True)], 1)
 
 
