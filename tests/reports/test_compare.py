@@ -200,6 +200,9 @@ def test_many_datasets_separate_the_learners() -> None:
     assert found.wilcoxon_groups == ()
     # the critical difference is 2.343 √(12 / 54) = 1.10: neighbours may differ by chance
     assert found.nemenyi == (("A", "B"), ("B", "C"))
+    text = ranking_text(comparisons(three_learners(9, 6)), found)
+    (row,) = (line for line in text.splitlines() if line.split()[:2] == ["B", "2.00"])
+    assert row.split()[5:7] == ["ab", "–"]
 
 
 def test_posteriors_compare_with_the_best_or_the_named_learner() -> None:

@@ -127,9 +127,9 @@ def _ranks(ranking: Ranking) -> str:
             f"{ranked.interval[0]:.2f} … {ranked.interval[1]:.2f}" if ranked.interval else ""
             for ranked in ranking.ranks
         ]
-    if ranking.nemenyi:
+    if ranking.critical is not None:
         columns["Nemenyi"] = _letters(names, ranking.nemenyi)
-    if ranking.wilcoxon_groups:
+    if ranking.wilcoxon:
         columns["Wilcoxon"] = _letters(names, ranking.wilcoxon_groups)
     if ranking.reference:
         found = [ranked.posterior for ranked in ranking.ranks]
