@@ -148,7 +148,7 @@ def fewest_pairs(family: int = 1, alpha: float = 0.05) -> int:
 @dataclass(frozen=True)
 class Sample:
     """The mean and the standard deviation (n − 1) of n trials, each as the interval in which it
-    lies: a single point where the trials are at hand, wider where only a rounded number is known.
+    lies: a single point where the trials are known, wider where only a rounded number is known.
     An n of 0 says that the mean is exact.
     """
 
@@ -158,7 +158,7 @@ class Sample:
 
 
 def sample(mean: float, std: float, n: int) -> Sample:
-    """A sample whose trials are at hand."""
+    """A sample whose trials are known."""
     return Sample((mean, mean), (std, std), n)
 
 

@@ -361,7 +361,7 @@ def test_a_group_has_one_name_in_all_sets() -> None:
     assert (second.learner, second.note) == ("A(version=2)", "equal in every trial")
 
 
-def test_other_row_orders_are_never_paired() -> None:
+def test_other_permutations_are_never_paired() -> None:
     (line,) = side_by_side([by_id(outcomes(FOGD)), by_id(outcomes(FOGD, seed=7))])
     assert line.change is None
     assert line.note == "seed 0 → 7; not paired: the permutations differ"

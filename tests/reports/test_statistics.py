@@ -67,7 +67,7 @@ def test_signed_ranks_of_many_pairs_are_approximately_normal() -> None:
         assert statistics.signed_rank(moved) == pytest.approx(expected, rel=1e-12)
 
 
-def test_pairs_are_those_of_the_same_row_order() -> None:
+def test_pairs_are_those_of_the_same_permutation() -> None:
     first = {r: 10.0 + r for r in range(8)}
     second = {r: 9.0 + r for r in range(2, 12)}
     found = statistics.paired(first, second)
