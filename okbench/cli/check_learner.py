@@ -33,9 +33,10 @@ Examples:
 def check_learner(learner: str, time_limit: float, debug: bool) -> None:
     """Test LEARNER, a name or module:Class, with the checks that every learner here passes.
 
-    The exit code is 1 if a check fails. A check that does not apply is skipped. The checks run in a
-    process of their own, which is ended, with all that the learner has started, when one of them
-    takes too long.
+    The exit code is 1 if a check fails. A check that does not apply is skipped. The code of LEARNER
+    is run, and the learner is pickled and unpickled: by naming it here you trust it. The checks run
+    in a process of their own, which is ended, with all that the learner has started, when one of
+    them takes too long.
     """
     from okbench.learners.checks.guarded_checks import run_guarded_checks
 

@@ -26,7 +26,7 @@ from okbench.learners.checks.subject import (
     Subject,
 )
 from okbench.learners.contract import check_role, roles_of
-from okbench.learners.registry import Entry, find
+from okbench.learners.registry import Entry, find_named
 from okbench.protocols.contract import BATCH, MAP, ONLINE
 
 __all__ = ["Check", "CheckFailed", "CheckResult", "checks", "checks_of", "run_check", "run_checks"]
@@ -55,8 +55,9 @@ def checks() -> list[Check]:
 
 
 def checks_of(name: str) -> list[Check]:
-    """The checks of the roles that a learner has, by registry name or `module:Class`."""
-    entry = find(name)
+    """The checks of the roles that a learner has, by registry name or `module:Class`, which is
+    allowed by being named here."""
+    entry = find_named(name)
     cls = entry.load()
     roles = roles_of(cls)
     if not roles:
@@ -66,8 +67,8 @@ def checks_of(name: str) -> list[Check]:
 
 def run_checks(name: str) -> list[CheckResult]:
     """What came of every check of the roles that a learner has, run in this process."""
-    entry = find(name)
-    return [run_check(check, entry) for check in checks_of(name)]
+    wanted = checks_of(name)
+    return [run_check(check, find_named(name)) for check in wanted]
 
 
 def run_check(check: Check, entry: Entry) -> CheckResult:

@@ -273,7 +273,7 @@ class Walker:
         upto = span[1] if bad is None else span[0] + bad
         self._note_finished(upto - stage.begin, scored.rows)
         if bad is not None:
-            row, what = span[0] + bad, f"{self.route.metric.answer} {np.asarray(answer)[bad]}"
+            row, what = span[0] + bad, f"{self.route.metric.answer} {scored.answer[bad]}"
             reason = self._at_row(row, f"{what} is no usable number")
             raise Ended("diverged", reason, (row, row + 1))
 

@@ -14,7 +14,7 @@ from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Problem, begun
-from okbench.learners.registry import find
+from okbench.learners.registry import allow, find, is_allowed
 from okbench.protocols.contract import BATCH, MAP, Rows
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
@@ -67,6 +67,8 @@ def _run(trial: Trial, load: Load, limits: Limits, tell: Tell, warm_up: bool) ->
             f"the rows are not those the trial was planned for ({dataset.fingerprint}, planned "
             f"{trial.fingerprint}); plan it again"
         )
+    if not is_allowed(trial.learner):  # it was planned elsewhere, where it is allowed
+        allow(trial.learner)
     cls = find(trial.learner).load()
     handed = _bytes_handed_over(cls, trial, dataset)
     if warm_up:
