@@ -96,7 +96,7 @@ def test_a_file_without_plans_keeps_its_lines_and_gets_a_header_and_plans(tmp_pa
     lines = ran(store, page())  # nothing is left to run, and the plan is written all the same
     assert store.path.read_bytes().startswith(before)
     assert kinds(lines[6:]) == ["okbench", "plan", "plan"]
-    assert (lines[6]["schema"], store.read().schema) == (2, 2)
+    assert (lines[6]["schema"], store.read().schema) == (3, 3)
     assert len(ran(store, page())) == len(lines)
 
 
