@@ -134,7 +134,7 @@ def test_any_plan_survives_strict_json(settings: dict[str, Any], count: int) -> 
         ({"given": "step"}, "given is no list of names"),
         ({"takes": [1]}, "takes is no list of names"),
         ({"more": 1}, "unknown key 'more'"),
-        ({"trial": {"dataset": "blobs"}}, "settings"),
+        ({"trial": {"dataset": "blobs"}}, "no 'fingerprint'"),
     ],
 )
 def test_a_damaged_plan_is_refused_with_its_line(

@@ -175,10 +175,10 @@ def _check_shape(record: Mapping[str, Any], types: _Types, needed: frozenset[str
     shape = (*record, *map(type, record.values()))
     if shape in _accepted:
         return
-    for name in needed - record.keys():
-        raise ValueError(f"no '{name}'")
-    for name in record.keys() - types.keys():
-        raise ValueError(f"unknown key {shown(name)}")
+    if missing := needed - record.keys():
+        raise ValueError(f"no '{min(missing)}'")
+    if unknown := record.keys() - types.keys():
+        raise ValueError(f"unknown key {shown(min(unknown))}")
     _check_types(record, types)
     _accepted.add(shape)
 
