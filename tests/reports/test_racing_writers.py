@@ -1,5 +1,5 @@
 """Two commands that write one results file, in every order in which their I/O calls can happen with
-at most two changes from one command to the other: what a command that succeeded wrote is there.
+at most three changes from one command to the other: what a command that succeeded wrote is there.
 """
 
 from __future__ import annotations
@@ -143,14 +143,13 @@ PAIRS = [
 ]
 
 
-def try_all(attempt: Callable[[tuple[int, ...]], bool]) -> None:
-    """Change over once after so many calls, and twice, as long as it makes a difference."""
-    for before in count(1):
-        if not attempt((before,)):
+def try_all(attempt: Callable[[tuple[int, ...]], bool], changes: tuple[int, ...] = ()) -> None:
+    """Change over after so many calls, up to three times, as long as it makes a difference."""
+    for calls in count(1):
+        if not attempt((*changes, calls)):
             return
-        for between in count(1):
-            if not attempt((before, between)):
-                break
+        if len(changes) < 2:
+            try_all(attempt, (*changes, calls))
 
 
 @pytest.mark.parametrize("stands", [False, True], ids=["no file", "a file"])
