@@ -1,5 +1,5 @@
-"""Each I/O call of what writes results fails in turn: the file is the old or the new one, the message
-says which, and the next attempt succeeds.
+"""Each I/O call of what writes results fails in turn: the file is the old or the new one, the
+message says which, and the next attempt succeeds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from okbench.reports.guard.bless import bless
 from okbench.reports.guard.merge import merge
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import Store
-from okbench.trials.trial_types import Outcome
 from tests.io_faults import KINDS, Fault, Kind, each_call_failing
 
 TABLE = small_table()

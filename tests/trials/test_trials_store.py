@@ -349,3 +349,54 @@ def test_a_folder_or_device_in_the_place_of_the_file_is_told(tmp_path: Path) -> 
             Store(place).outcomes()
         with pytest.raises(StoreError, match="not a file"), Store(place).writer(MACHINE, "m1"):
             pass
+
+
+def test_the_lock_is_on_a_file_beside_the_results(tmp_path: Path) -> None:
+    store = Store(tmp_path / "into" / "t.jsonl")
+    with store.locked():
+        assert not store.path.exists()
+        assert [one.name for one in store.path.parent.iterdir()] == ["t.jsonl.lock"]
+        with pytest.raises(StoreError, match="another okbench run is writing here"), store.locked():
+            pass
+    with store.locked():
+        pass
+
+
+def test_a_file_has_one_lock_by_all_its_names(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "there" / "t.jsonl")
+    with (
+        Store(tmp_path / "link.jsonl").locked(),
+        pytest.raises(StoreError, match="another okbench run"),
+        Store(tmp_path / "there" / "t.jsonl").locked(),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("how", ["replaced", "removed", "added to", "cut"])
+def test_what_another_program_does_to_the_file_meanwhile_is_noticed_and_left_alone(
+    how: str, tmp_path: Path
+) -> None:
+    store = filled(tmp_path, outcome(0), outcome(1))
+    whole = store.path.read_bytes()
+    with store.writer(MACHINE, "m1") as writer:
+        if how in ("replaced", "removed"):
+            store.path.unlink()
+        if how == "replaced":
+            store.path.write_bytes(whole)
+        if how == "added to":
+            store.path.write_bytes(whole + outcome_line(outcome(3)))
+        if how == "cut":
+            os.truncate(store.path, 10)
+        before = store.path.read_bytes() if store.path.exists() else None
+        with pytest.raises(StoreError, match="replaced, removed or changed the results while"):
+            writer.add(outcome(2))
+    assert (store.path.read_bytes() if store.path.exists() else None) == before
+
+
+def test_a_new_file_s_name_is_forced_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("okbench.trials.store.files.sync_folder", synced.append)
+    filled(tmp_path, outcome(0))
+    assert tmp_path / "lsokl" in synced

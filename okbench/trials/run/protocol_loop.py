@@ -107,7 +107,7 @@ def figure_of(learner: Any, name: str) -> int | None:
     one that is no count of 64 bits."""
     try:
         figure = getattr(learner, name, None)
-        given = figure() if callable(figure) else figure
+        given: Any = figure() if callable(figure) else figure
         count = int(given)
         return count if count == given and 0 <= count < 2**63 else None
     except Exception:

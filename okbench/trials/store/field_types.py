@@ -4,7 +4,6 @@ is checked here, once, where a line is read. A ValueError says what is wrong.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from types import NoneType
@@ -50,7 +49,7 @@ _OUTCOME: _Types = {
 }
 _ENVIRONMENT: _Types = {
     **dict.fromkeys(("cpu", "os", "arch", "python", "openblas_coretype"), _TEXT),
-    **dict.fromkeys(("cores", "memory_gb"), _NUMBER),
+    **dict.fromkeys(("cores", "memory_gb"), (int, NoneType)),
     **dict.fromkeys(("packages", "blas"), (dict,)),
 }
 _BLAS: _Types = {
@@ -72,7 +71,7 @@ _OUTCOME_NEEDS = frozenset(_OUTCOME) - {field.name for field in fields(Outcome)}
     *("support", "bytes", "curve"),
 }
 _PLAIN = frozenset({NoneType, bool, int, float, str})
-_POINT = (  # of a curve
+_POINT: tuple[tuple[str, frozenset[type]], ...] = (  # of a curve
     ("rows", frozenset({int})),
     ("total", frozenset({int, float, NoneType})),
     ("support", frozenset({int, NoneType})),
@@ -101,23 +100,21 @@ def check_outcome(record: Mapping[str, Any]) -> None:
     if record["status"] not in _CHOICES["status"]:
         raise ValueError(f"unknown status {shown(record['status'])}")
     for name in ("rows", "support", "bytes"):
-        count = record[name]
-        if count is not None and not 0 <= count <= _GREATEST:
-            raise ValueError(f"{name} is {shown(count)}, which is no count of 64 bits")
+        _check_count(name, record[name])
     for name in ("seconds", "cpu_seconds", "train_seconds"):
         seconds = record[name]
-        if seconds is not None and not 0 <= seconds < math.inf:
+        if seconds is not None and not 0 <= seconds <= _GREATEST:
             raise ValueError(f"{name} is {shown(seconds)}, which is no time")
     _check_total("total", record["total"])
     if "extra" in record:
-        _check_types(record["extra"], _EXTRA)
+        _check_types(record["extra"], _EXTRA, "extra: ")
 
 
 def check_curve(curve: Sequence[Sequence[Any]]) -> None:
     """Refuse a curve unless its points are (rows, total, support, seconds)."""
     try:
         columns = list(zip(*curve, strict=True))
-    except TypeError:
+    except (TypeError, ValueError):  # no points, or of different lengths
         columns = []
     if len(columns) != len(_POINT):
         raise ValueError("curve has points that are not [rows, total, support, seconds]")
@@ -144,17 +141,19 @@ def _check_each(name: str, values: Sequence[float]) -> None:
 def check_environment(record: Any) -> None:
     """Refuse the record of a machine whose known fields are of another type."""
     _check_mapping("environment", record)
-    _check_types(record, _ENVIRONMENT)
+    _check_types(record, _ENVIRONMENT, "environment: ")
+    for name in ("cores", "memory_gb"):
+        _check_count(name, record.get(name))
     for name, version in record.get("packages", {}).items():
         if type(version) not in _TEXT:
-            raise ValueError(f"packages: {_wrong(name, version, _TEXT)}")
-    _check_types(record.get("blas", {}), _BLAS)
+            raise ValueError(_wrong(f"packages: {name}", version, _TEXT))
+    _check_types(record.get("blas", {}), _BLAS, "blas: ")
 
 
 def check_blessed(record: Any) -> None:
     """Refuse what a header says of a baseline unless it is a mapping of texts."""
     _check_mapping("blessed", record)
-    _check_types(record, _BLESSED)
+    _check_types(record, _BLESSED, "blessed: ")
 
 
 def check_text(name: str, value: Any) -> str:
@@ -183,10 +182,10 @@ def _check_shape(record: Mapping[str, Any], types: _Types, needed: frozenset[str
     _accepted.add(shape)
 
 
-def _check_types(record: Mapping[str, Any], types: _Types) -> None:
+def _check_types(record: Mapping[str, Any], types: _Types, within: str = "") -> None:
     for name, value in record.items():
         if name in types and type(value) not in types[name]:
-            raise ValueError(_wrong(name, value, types[name]))
+            raise ValueError(_wrong(f"{within}{name}", value, types[name]))
 
 
 def _check_mapping(name: str, value: Any) -> None:
@@ -202,6 +201,11 @@ def _check_list(name: str, value: Any, deepest: int) -> None:
             _check_list(name, element, deepest - 1)
 
 
+def _check_count(name: str, count: int | None) -> None:
+    if count is not None and not 0 <= count <= _GREATEST:
+        raise ValueError(f"{name} is {shown(count)}, which is no count of 64 bits")
+
+
 def _check_total(name: str, total: float | None) -> None:
     """A sum of costs, which may have outgrown the numbers."""
     if total is None:
@@ -212,4 +216,4 @@ def _check_total(name: str, total: float | None) -> None:
 
 def _wrong(name: str, value: Any, types: tuple[type, ...]) -> str:
     wanted = " or ".join(_WORDS[kind] for kind in types if kind is not int or float not in types)
-    return f"{name} is {shown(value)}, which is not {wanted}"
+    return f"{ascii(name)[1:-1]} is {shown(value)}, which is not {wanted}"

@@ -238,8 +238,7 @@ def _explained(path: Path, verb: str) -> Iterator[None]:
 def _refusal(path: Path, verb: str, error: OSError, kept: str) -> StoreError:
     advice = _ADVICE.get(error.errno or 0, "see --results")
     return StoreError(
-        f"{path}: cannot {verb} the results: {error.strerror or error}. {kept}. "
-        f"To go on: {advice}"
+        f"{path}: cannot {verb} the results: {error.strerror or error}. {kept}. To go on: {advice}"
     )
 
 

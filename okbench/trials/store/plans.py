@@ -60,6 +60,7 @@ def plan_of(record: Mapping[str, Any]) -> CellPlan:
         raise ValueError(f"unknown key {shown(min(unknown))}")
     table, label = (check_text(name, record[name]) for name in ("table", "label"))
     trial = trial_of({**record["trial"], "repetition": 0})
+    _ = trial.id  # texts that cannot be encoded are refused here, where the line is known
     given, takes = (_names(record, key) for key in ("given", "takes"))
     stored = {name for name, _ in trial.settings}
     if not given <= takes & stored:

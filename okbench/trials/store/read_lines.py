@@ -60,7 +60,7 @@ def _take(contents: Contents, path: Path, line: bytes, number: int, curves: bool
     if intact is False:
         raise _damaged(path, number, "it was changed after it was written: its checksum differs")
     try:
-        record = _decode((line if curves else without_curve(line)).decode("utf-8"))
+        record = _record_of((line if curves else without_curve(line)).decode("utf-8"))
         if intact:
             del record["crc"]
         kind = next(iter(record)) if number > 1 else "okbench"
@@ -77,7 +77,14 @@ def _take(contents: Contents, path: Path, line: bytes, number: int, curves: bool
             contents.environments[check_text("hash", record["hash"])] = record["environment"]
         elif kind == "plan":
             contents.plans.append(plan_of(record["plan"]))
-    except (ValueError, TypeError, KeyError, AttributeError, StopIteration, RecursionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        StopIteration,
+        RecursionError,
+    ) as error:
         if number == 1 and not isinstance(error, _WrongHeader):
             raise _not_results(path) from error
         what = f"no {shown(error.args[0])}" if isinstance(error, KeyError) else str(error)
@@ -116,6 +123,16 @@ def check_readable(path: Path, line: bytes) -> None:
         raise StoreError(
             f"{path}: an outcome that could not be read again is not written: {error}"
         ) from error
+
+
+def _record_of(text: str) -> Any:
+    """The JSON, with a question mark in the place of a surrogate that stands alone: a text with
+    one could neither be printed nor written."""
+    record = _decode(text)
+    if "\\ud" in text or "\\uD" in text:
+        encodable = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
+        record = _decode(encodable.decode("utf-8"))
+    return record
 
 
 def _refuse_constant(name: str) -> float:
