@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from okbench.base.errors import UsageError, did_you_mean
-from okbench.reports.statistics import (
-    FEWEST_PAIRS,
-    Paired,
+from okbench.reports.compare.rank_tests import (
     average_ranks,
     critical_difference,
     friedman,
-    holm,
     kendall,
-    paired,
 )
+from okbench.reports.statistics import FEWEST_PAIRS, Paired, holm, paired
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
 
