@@ -16,11 +16,13 @@ from okbench.base.errors import UsageError, did_you_mean
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
-from okbench.reports.tables.layout import Entry, Sheet, sheets
+from okbench.reports.tables.layout import Entry, Sheet, other_sheets, sheets
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import count_outcomes
 
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+    "printed", "outcome", "rests_on",
 )  # fmt: skip
 _MARKDOWN = re.compile(r"([\\|*_<`\[])")
 
@@ -32,7 +34,8 @@ def render(report: Report, form: str, encoding: str | None = None) -> str:
     check_format(form)
     if form in _DATA:
         return written(_DATA[form](report), encoding)
-    return render_sheets(sheets(report, like_paper=form == "latex"), form, encoding)
+    pages = sheets(report, like_paper=form == "latex")
+    return render_sheets((*pages, *other_sheets(report)), form, encoding)
 
 
 def check_format(form: str) -> None:
@@ -90,7 +93,8 @@ def _csv(report: Report) -> str:
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    for cell in report.cells.values():
+    for key, cell in report.cells.items():
+        verdict = report.verdicts[key]
         writer.writerow(
             [
                 report.table,
@@ -101,6 +105,9 @@ def _csv(report: Report) -> str:
                 cell.n,
                 "" if cell.seconds is None else cell.seconds,
                 cell.shortfall or "done",
+                cell.printed.text if cell.printed else "",
+                verdict.outcome if cell.printed else "",
+                verdict.rests_on if cell.printed and verdict.measured else "",
             ]
         )
     return page.getvalue()
@@ -111,12 +118,24 @@ def _json(report: Report) -> str:
     everything = {
         "okbench": "report",
         "schema": 1,
-        **{field.name: getattr(report, field.name) for field in fields(report)},
+        **{
+            field.name: getattr(report, field.name)
+            for field in fields(report)
+            if field.name != "family"
+        },
         "blessed": [_json_cell(cell) for cell in report.blessed.values()],
         "cells": [
             {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
             for key, cell in report.cells.items()
         ],
+        "alternatives": {
+            name: [
+                {**_json_cell(report.alternatives[name][key]), "verdict": asdict(verdict)}
+                for key, verdict in verdicts.items()
+            ]
+            for name, verdicts in report.other_verdicts.items()
+        },
+        "counts": count_outcomes(report.verdicts.values()) if report.has_printed else {},
     }
     return json.dumps(everything, indent=2, allow_nan=False) + "\n"
 
@@ -124,6 +143,8 @@ def _json(report: Report) -> str:
 def _json_cell(cell: Cell) -> dict[str, Any]:
     return {
         **vars(cell),
+        "ingredients": [asdict(one) for one in cell.ingredients],
+        "rests_on": cell.rests_on,
         "n": cell.n,
         "mean": cell.mean,
         "std": cell.std,
