@@ -61,7 +61,7 @@ The module `search` describes how settings are searched for, and how they are pu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
@@ -201,8 +201,8 @@ class _Page:
         name: str,
         overlay: Path,
         of_cells: dict[CellKey, list[Layer]],
-        rows: list[tuple[DatasetRow, Layer]],
-        columns: list[Column],
+        rows: Collection[tuple[DatasetRow, Layer]],
+        columns: Collection[Column],
     ) -> dict[CellKey, dict[str, Setting]]:
         """The settings of the cells that an alternative names."""
         own = read_tuned(overlay, name, keys.cells)

@@ -101,7 +101,10 @@ class LoadedTable:
 
     @cached_property
     def _counted_ids(self) -> frozenset[str]:
-        counted = (*self.expected.values(), *(ids for one in self.others.values() for ids in one.values()))
+        counted = (
+            *self.expected.values(),
+            *(ids for one in self.others.values() for ids in one.values()),
+        )
         return frozenset(id_ for ids in counted for id_ in ids)
 
 
@@ -156,7 +159,7 @@ def _others(
     versions: Versions | None,
 ) -> dict[str, Expected]:
     """The ids of the trials of the cells that each alternative names, where its settings differ."""
-    found = {}
+    found: dict[str, Expected] = {}
     for name, settings in table.alternatives.items():
         changed = replace(table, settings={**table.settings, **settings})
         picked = [

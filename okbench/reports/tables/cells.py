@@ -207,9 +207,7 @@ def value_of(outcome: Outcome, metric: str) -> float | None:
     return METRICS[metric].value(outcome.total, outcome.rows) if outcome.status == "done" else None
 
 
-def _ingredients(
-    table: Table, key: CellKey, found: Sequence[Outcome]
-) -> tuple[Ingredient, ...]:
+def _ingredients(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[Ingredient, ...]:
     """The settings that the learner took, or that these are computed from, and the rows. A setting
     that no file names is part of the learner's definition."""
     if not found:

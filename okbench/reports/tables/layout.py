@@ -75,7 +75,10 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
         (BLESSED, lambda cell: Entry(_blessed(report, cell, spell))),
         ours,
         ("difference", lambda cell: Entry(_difference(cell))),
-        ("outcome", lambda cell: Entry(report.verdicts[_key(cell)].outcome if cell.printed else "")),
+        (
+            "outcome",
+            lambda cell: Entry(report.verdicts[_key(cell)].outcome if cell.printed else ""),
+        ),
         ("rests on", lambda cell: Entry(_rests_on(report, cell))),
     ]
     columns = [column for column in beside if column[0] != BLESSED or report.blessed]
@@ -101,7 +104,7 @@ def other_sheets(report: Report) -> tuple[Sheet, ...]:
         return ()
     groups = []
     for dataset in dict.fromkeys(key[0] for key in keys):
-        rows = []
+        rows: list[Row] = []
         for key in (key for key in keys if key[0] == dataset):
             cell, printed = report.cells[key], report.cells[key].printed
             own = _with_outcome(cell, report.verdicts[key])
@@ -112,9 +115,7 @@ def other_sheets(report: Report) -> tuple[Sheet, ...]:
             words = ("" if rows else dataset, key[1], printed.text if printed else "", own, *others)
             rows.append(tuple(map(Entry, words)))
         groups.append(tuple(rows))
-    counts = [
-        f"{name}: {count_words(list(found.values()))}." for name, found in names.items()
-    ]
+    counts = [f"{name}: {count_words(list(found.values()))}." for name, found in names.items()]
     return (
         Sheet(
             f"{report.table}: {report.title} (the same cells with other settings)",

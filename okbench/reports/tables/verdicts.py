@@ -88,10 +88,10 @@ def judge(cell: Cell) -> Judgement:
 
 
 def count_outcomes(judged: Iterable[Judgement]) -> dict[Basis, Counter[Result]]:
-    """How many cells of each outcome rest on what; cells without a printed number do not count."""
+    """How many of the measured cells have which outcome, by what they rest on."""
     counts: dict[Basis, Counter[Result]] = {basis: Counter() for basis in BASES}
     for one in judged:
-        if one.outcome != "nothing printed":
+        if one.measured:
             counts[one.rests_on][one.outcome] += 1
     return {basis: count for basis, count in counts.items() if count}
 
@@ -125,7 +125,9 @@ def _alone(cell: Cell) -> Judgement:
         return Judgement("not measured", f"too few trials ({cell.n} of {wanted})")
     short = "" if cell.complete else f", by {cell.n} of {wanted} trials"
     because = tuple(one.words for one in cell.ingredients if one.basis == cell.rests_on)
-    found = Judgement("as printed", "", cell.rests_on, () if cell.rests_on == "printed" else because)
+    found = Judgement(
+        "as printed", "", cell.rests_on, () if cell.rests_on == "printed" else because
+    )
     equal = equal_as_printed(cell.mean, cell.printed.text)
     if equal:
         return replace(found, reason=f"{cell.mean:.6g} is printed so{short}", p=1.0)
