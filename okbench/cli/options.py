@@ -63,7 +63,7 @@ settings = click.option(
     "--settings",
     type=FILE,
     metavar="NAME|FILE",
-    help="Other settings of the table by their name (default, fitted, searched: see docs/verdicts.md),"
+    help="Other settings of the table by their name (default, fitted or searched),"
     " or a file of settings chosen by okbench tune.",
 )
 table_format = click.option(

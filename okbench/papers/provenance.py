@@ -1,7 +1,7 @@
 """Where a number's ingredients come from, and what a cell made of them rests on.
 
     printed    the paper's text or table gives it
-    found      the authors' files hold it for this dataset: stored beside the rows, in the demo for it
+    found      the authors' files hold it for this dataset, beside the rows or in its demonstration
     searched   chosen by the paper's own search (`okbench tune`, written as `tuned` or `searched`)
     default    a program's default, or the usual choice, taken without a look at the printed results
     fitted     chosen, or confirmed, by looking at the printed result of a cell
@@ -47,6 +47,9 @@ class Ingredient:
         return f"{self.name} {self.basis}" + (f": {self.reason}" if self.reason else "")
 
 
+AS_DESCRIBED = Ingredient("rows", "printed")
+
+
 def basis_of(source: Source) -> Basis:
     """What a source counts as."""
     return _AS.get(source) or cast(Basis, source)
@@ -74,8 +77,7 @@ def preparation_of(dataset: str, variant: str = "", file: Path | None = None) ->
     """Where the preparation of a dataset's rows comes from; the first variant is the default.
     The rows are as the paper describes them where datasets.yaml does not say otherwise."""
     found = _preparations(file or shipped("datasets.yaml")).get(dataset.casefold(), {})
-    plain = Ingredient("rows", "printed")
-    return found.get(variant or next(iter(found), ""), plain)
+    return found.get(variant or next(iter(found), ""), AS_DESCRIBED)
 
 
 @cache
@@ -96,4 +98,4 @@ def _of_variant(node: Node) -> Ingredient:
     fields = dict(node.items()) if node.kind == "mapping" else {}
     if "prepared" in fields:
         return read_preparation(fields["prepared"])
-    return Ingredient("rows", "printed")
+    return AS_DESCRIBED

@@ -30,8 +30,8 @@
 The narrower counts more: the table's settings, then the dataset's, the learner's, the cell's. A
 setting is a value or a list of values (`widths: [0.5, 1, 2]`), alone or with its source
 (`{value: [0.5, 1], found: …}`): `found` (in the authors' files), `searched`, `default` or `fitted`,
-with the reason (see `provenance`); else the paper prints it. Arithmetic such as `4 * budget` refers to other settings of the
-same cell and to `rows`.
+with the reason (see `provenance`); else the paper prints it. Arithmetic such as `4 * budget` refers
+to other settings of the same cell and to `rows`.
 
 `kind` is what is made of the trials: a `table` where there is no `kind`; a `sweep`, a figure with a
 further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over

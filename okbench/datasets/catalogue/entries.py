@@ -44,7 +44,7 @@ from okbench.datasets.catalogue.specs import (
     Split,
     VariantSpec,
 )
-from okbench.papers.provenance import Ingredient, read_preparation
+from okbench.papers.provenance import AS_DESCRIBED, read_preparation
 
 _FILE_KEYS = (
     *("name", "folder", "from", "path", "reader", "rows"),
@@ -260,9 +260,7 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         or (spec.classes if task == spec.task else _usual_classes(task)),
         train=split.train if split else _count(found.get("train")),
         note=_text(found.get("note")),
-        prepared=read_preparation(found["prepared"])
-        if "prepared" in found
-        else Ingredient("rows", "printed"),
+        prepared=read_preparation(found["prepared"]) if "prepared" in found else AS_DESCRIBED,
         where=node.where if node else spec.where,
     )
     counts = [spec.files[key].rows for key in use]

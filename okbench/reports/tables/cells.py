@@ -27,11 +27,11 @@ class Cell:
     `repetitions` are the row orders of those, by which two cells of a dataset are paired.
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
     `ingredients` the settings and the rows with their sources. `exact` says that nothing random is
-    in the cell: published permutations, and a learner without random numbers. `seconds` is a mean over the trials measured alone
-    when there are such (`timed`), else over all done; `environments` are where they ran. `bytes`
-    is what a model held. `over_limit` says that every trial outran the table's own time limit,
-    `outdated` that the learner installed now is another one than was measured, or that there is
-    none.
+    in the cell: published permutations, and a learner without random numbers. `seconds` is a mean
+    over the trials measured alone when there are such (`timed`), else over all done;
+    `environments` are where they ran. `bytes` is what a model held. `over_limit` says that every
+    trial outran the table's own time limit, `outdated` that the learner installed now is another
+    one than was measured, or that there is none.
     """
 
     dataset: str

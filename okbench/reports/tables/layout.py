@@ -198,7 +198,7 @@ def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str
     if report.has_printed:
         notes.append(f"{PAPER}: copied from the paper; difference: {OURS} minus paper.")
         notes.append(
-            f"outcome: {OURS} beside the paper; rests on: the weakest source of the settings and rows "
+            f"outcome: {OURS} beside the paper; rests on: the weakest source of settings and rows "
             "(docs/verdicts.md)."
         )
         counted = count_words(list(report.verdicts.values()))
