@@ -103,6 +103,9 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
             yield f"{label} {when}", f"{low:g} to {high:g}"
     for number, step in enumerate(data["preparation"], start=1):
         yield f"step {number}", step
+    prepared = data["prepared"]
+    if prepared["reason"]:
+        yield "prepared", f"{prepared['source']}: {prepared['reason']}"
     for check in data["agreement"]:
         verdict = "as expected" if check["agrees"] else f"expected {check['expected']:,}"
         reason = f": {check['reason']}" if check["reason"] else ""

@@ -47,7 +47,8 @@ def bless(
 ) -> Blessed:
     """Write the baseline of a table from what was measured of it.
 
-    Cells without any outcome are left out; one that is filled in part, or holds trials that timed
+    Cells with the settings of the table's alternatives are kept beside its own. Cells without any
+    outcome are left out; one that is filled in part, or holds trials that timed
     out, failed or contradict each other, is refused.
     """
     if not reason.strip():
@@ -73,8 +74,10 @@ def _accepted(
     source = Store.of(runs, table.name).path
     contents = read_file(source)
     loaded = load_table(table, runs, options, None, versions, contents)
-    outcomes, cells = loaded.outcomes, loaded.asked
-    ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
+    outcomes = loaded.outcomes
+    named = (loaded.asked, *loaded.others.values())
+    ids = [id_ for cells in named for key, ids in cells.items()
+           for id_ in _complete(table, key, ids, outcomes)]  # fmt: skip
     if not ids:
         raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
     disputed = contents.disputed().keys() & set(ids)
