@@ -13,6 +13,8 @@ import numpy as np
 
 from benchmarks.plain.expansions import direction
 
+ALIKE = 1e-12  # relative difference of losses, and of sums from 0, that rounding might have made
+AS_GOOD = 1e-15  # the same of two places between two vectors, whose values are less rounded
 GOLDEN = (np.sqrt(np.longdouble(5)) - 1) / 2
 SHORTEST = 2e-4  # of the bracket in which the golden section search goes on
 
@@ -46,8 +48,11 @@ def bsgd(
         vectors = np.vstack([vectors, x])
         coefficients = np.vstack([coefficients, change])
         if len(vectors) > budget:
-            keep_budget = merge if merging else remove
-            vectors, coefficients = keep_budget(vectors, coefficients, sharpness)
+            if merging:
+                no_sum = dtype(1e-4) * (1 if literal else n * decay)
+                vectors, coefficients = merge(vectors, coefficients, sharpness, no_sum)
+            else:
+                vectors, coefficients = remove(vectors, coefficients)
     return all_scores, vectors, coefficients * (1 if literal else 1 / (len(X) * decay))
 
 
@@ -64,16 +69,16 @@ def moved(n, n_columns, scores, target):
     return change if 1 - change @ scores > 0 else 0 * change
 
 
-def remove(vectors, coefficients, _sharpness):
+def remove(vectors, coefficients):
     lightest = np.argmin((coefficients**2).sum(axis=1))
     return np.delete(vectors, lightest, axis=0), np.delete(coefficients, lightest, axis=0)
 
 
-def merge(vectors, coefficients, sharpness):
+def merge(vectors, coefficients, sharpness, no_sum):
     a = np.argmin((coefficients**2).sum(axis=1))
     log_kernel = sharpness * ((vectors - vectors[a]) ** 2).sum(axis=1)
     sums = coefficients + coefficients[a]
-    sums[sums == 0] = 1e-4
+    sums[np.abs(sums) <= ALIKE * (np.abs(coefficients) + np.abs(coefficients[a]))] = no_sum
     m1, m2 = (coefficients[a] / sums).sum(axis=1), (coefficients / sums).sum(axis=1)
     h = np.array([best(*each) for each in zip(m1, m2, log_kernel, strict=True)])
     of_a, of_b = np.exp((1 - h) ** 2 * log_kernel), np.exp(h**2 * log_kernel)
@@ -82,7 +87,7 @@ def merge(vectors, coefficients, sharpness):
     both = 2 * np.exp(log_kernel)[:, None] * coefficients[a] * coefficients
     loss = (own + both - merged**2).sum(axis=1)
     loss[a] = np.inf
-    b = np.argmin(loss)
+    b = np.argmax(loss - loss.min() <= ALIKE * own.sum(axis=1))  # the oldest
     place = max(h[b], 0)
     vectors, coefficients = vectors.copy(), coefficients.copy()
     vectors[a] = place * vectors[a] + (1 - place) * vectors[b]
@@ -101,7 +106,7 @@ def best(m1, m2, log_kernel):
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = value(left), value(right)
     while high - low >= SHORTEST:
-        if at_left > at_right:
+        if at_left - at_right > AS_GOOD * (abs(at_left) + abs(at_right)):
             high, right, at_right = right, left, at_left
             left = high - golden * (high - low)
             at_left = value(left)

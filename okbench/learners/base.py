@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from okbench.learners.contract import (
     Task,
     as_labels,
 )
+from okbench.learners.origin import Origin
 from okbench.learners.registry import settings_of
 from okbench.learners.rows import Block, all_finite
 
@@ -35,10 +37,13 @@ class OnlineLearner(ABC):
     version: ClassVar[int]
     tasks: ClassVar[tuple[str, ...]]
     compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
+    # Whether rows matter by their differences alone, over a width: they may then be moved together.
+    has_gaussian_kernel: ClassVar[bool] = False
 
     problem: Problem | None = None
     draws: Draws
     updates: int = 0  # rows that changed the model
+    _origin: Origin = Origin()
 
     @np.errstate(all="ignore")  # what overflows here shows in the scores
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
@@ -51,6 +56,8 @@ class OnlineLearner(ABC):
         self.draws = draws or Draws()
         self.updates = 0
         self._start(problem)
+        width = getattr(self, "width", None) if self.has_gaussian_kernel else None
+        self._origin = Origin() if width is None else Origin.for_width(width)
         self.problem = problem
         return self
 
@@ -71,13 +78,16 @@ class OnlineLearner(ABC):
         problem, targets = self._problem_and_targets(block, y)
         if self.problem is None:
             self.begin(problem)
-        return self._finite(self._learn(block, targets))
+        origin = self._origin.chosen(block)
+        moved = origin.moved(block)
+        origin.check(moved)
+        self._origin = origin
+        return self._finite(self._learn(moved, targets))
 
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
-        problem = self._begun()
-        return self._finite(self._scores(Block.of(X, problem.n_features)))
+        return self._finite(self._scores(self._moved(X)))
 
     def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
         """Forget everything and learn these rows in one pass."""
@@ -103,8 +113,7 @@ class OnlineLearner(ABC):
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that hold the model."""
-        held = {id(value): value for value in vars(self).values() if isinstance(value, np.ndarray)}
-        return sum(array.nbytes for array in held.values())
+        return sum(array.nbytes for array in arrays_in(vars(self).values()))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
@@ -153,6 +162,10 @@ class OnlineLearner(ABC):
             raise NotBegun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
         return self.problem
 
+    def _moved(self, X: Rows) -> Block:
+        """Checked rows as the model sees them."""
+        return self._origin.moved(Block.of(X, self._begun().n_features))
+
     def _suggested(self, block: Block, y: ArrayLike, n_rows: int | None = None) -> Problem:
         """The problem that rows and labels suggest to this learner."""
         if self.tasks == ("regression",):  # whole numbers are targets too, where no others are
@@ -191,3 +204,14 @@ class OnlineLearner(ABC):
     @abstractmethod
     def _scores(self, block: Block) -> FloatArray:
         """Scores of rows, rows × columns; nothing is learned."""
+
+
+def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:
+    """The arrays among values and within the tuples among them, each once."""
+    held: dict[int, NDArray[Any]] = {}
+    for value in values:
+        if isinstance(value, np.ndarray):
+            held[id(value)] = value
+        elif isinstance(value, tuple):
+            held.update((id(array), array) for array in arrays_in(value))
+    return iter(held.values())

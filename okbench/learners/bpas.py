@@ -12,7 +12,7 @@ from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
 
-@learner("BPA-S", paper="lsokl", version=1, tasks=("binary", "multiclass"))
+@learner("BPA-S", paper="lsokl", version=2, tasks=("binary", "multiclass"))
 class BPAS(BudgetedLearner):
     """Passive-aggressive learner that replaces the support it costs least (Wang and Vucetic 2010).
 

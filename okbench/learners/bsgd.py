@@ -48,11 +48,12 @@ class BSGD(Pegasos):
         return learn_bsgd(stream, model.supports, model.size, self._rule, partners, kernel)
 
 
-@learner("BSGD-M", paper="rrf", version=1, tasks=("binary", "multiclass"))
+@learner("BSGD-M", paper="rrf", version=2, tasks=("binary", "multiclass"))
 class BSGDMerging(BSGD):
     """Pegasos that merges two vectors when it is full (Wang, Crammer and Vucetic 2012).
 
     The best place of a merged vector is searched by golden section, or read off a table (`search`).
+    Merges whose losses differ by rounding are equally good, and the oldest partner is taken.
     """
 
     merges = True

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.learners.compiled.lanes import Entries, aligned, kernel_rows
 from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, Stream, Work
+from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, Stream, Work, score_rows
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
@@ -50,13 +50,11 @@ class BudgetedLearner(KernelLearner):
     def support_rows(self) -> NDArray[np.int64]:
         return self._learned().supports.rows[self._slots]
 
-    def kernel(self, block: Block) -> FloatArray:
-        """Kernel of rows and supports: rows × supports, oldest first."""
-        return self._against_supports(Entries.of(block))[:, self._slots]
-
     def support_kernel(self) -> FloatArray:
         """The Gram matrix of the supports, oldest first."""
-        values = self._against_supports(self._learned().supports.entries)
+        supports = self._learned().supports
+        values = aligned(len(supports.order), supports.coefficients.shape[1])
+        kernel_rows(supports.entries, supports.lanes, self.sharpness, values)
         return values[np.ix_(self._slots, self._slots)]
 
     def check_settings(self) -> None:
@@ -80,12 +78,6 @@ class BudgetedLearner(KernelLearner):
         self._begun()
         assert self._model is not None  # what has begun has a model
         return self._model
-
-    def _against_supports(self, rows: Entries) -> FloatArray:
-        supports = self._learned().supports
-        values = aligned(len(rows.starts), supports.coefficients.shape[1])
-        kernel_rows(rows, supports.lanes, self.sharpness, values)
-        return values
 
     def _clear(self, problem: Problem) -> None:
         self._rule = self.rule(problem)
@@ -126,4 +118,8 @@ class BudgetedLearner(KernelLearner):
         """Learn from row `first` on: (why it ended, rows learned up to, size, updates)."""
 
     def _scores(self, block: Block) -> FloatArray:
-        return self.kernel(block) @ self.coefficients.T
+        scores = np.empty((len(block), self._begun().n_columns))
+        supports, size, _ = self._learned()
+        lifted = Work.of(supports).lifted
+        score_rows(Entries.of(block), supports, size, self.sharpness, lifted, scores)
+        return scores

@@ -16,6 +16,8 @@ from okbench.learners.settings import check_number, check_whole
 class FOGD(LinearOnMap):
     """Online gradient descent on random Fourier features (Lu et al. 2016, Algorithm 1)."""
 
+    has_gaussian_kernel = True
+
     def __init__(
         self,
         components: int = 400,
@@ -38,7 +40,7 @@ class FOGD(LinearOnMap):
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""
         scales = np.full(self._begun().n_features, self._scale)
-        return fourier_gaps(self.map, scales, X)
+        return fourier_gaps(self.map, scales, self._moved(X))
 
     def check_settings(self) -> None:
         super().check_settings()

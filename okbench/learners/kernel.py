@@ -18,13 +18,12 @@ anew for every call would cost too much; only learning writes to it. So several 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.base import OnlineLearner
+from okbench.learners.base import OnlineLearner, arrays_in
 from okbench.learners.compiled.losses import MISTAKE, SIGN
 from okbench.learners.contract import FloatArray, Problem, Task
 from okbench.learners.rows import Block
@@ -39,6 +38,7 @@ class KernelLearner(OnlineLearner):
     A subclass names the losses it moves by (codes of `compiled.losses`) and says how rows are kept.
     """
 
+    has_gaussian_kernel = True
     classification_loss: ClassVar[int] = MISTAKE
     regression_loss: ClassVar[int] = SIGN
 
@@ -105,14 +105,3 @@ def model_bytes(learner: OnlineLearner) -> int:
     """Bytes of all arrays that a learner holds but for its scratch."""
     held = [value for name, value in vars(learner).items() if name != "_work"]
     return sum(array.nbytes for array in arrays_in(held))
-
-
-def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:
-    """The arrays among values and within the tuples among them, each once."""
-    held: dict[int, NDArray[Any]] = {}
-    for value in values:
-        if isinstance(value, np.ndarray):
-            held[id(value)] = value
-        elif isinstance(value, tuple):
-            held.update((id(array), array) for array in arrays_in(value))
-    return iter(held.values())

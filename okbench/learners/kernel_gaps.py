@@ -7,19 +7,18 @@ from scipy.sparse import diags_array
 
 from okbench.base.errors import DataError
 from okbench.learners.compiled.kernel_gaps import pair_products
-from okbench.learners.contract import FloatArray, Rows
+from okbench.learners.contract import FloatArray
 from okbench.learners.linear import stretches
 from okbench.learners.maps import FourierMap
 from okbench.learners.rows import Block
 
 
-def fourier_gaps(fourier: FourierMap, scales: FloatArray, X: Rows) -> FloatArray:
+def fourier_gaps(fourier: FourierMap, scales: FloatArray, block: Block) -> FloatArray:
     """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers a pair.
 
     z are D cosines and sines, and k = exp(−½ Σ s² (x − x')²) has a scale s for every input, by
     which the normals behind the frequencies were multiplied (Nguyen et al. 2017, section 3.1).
     """
-    block = Block.of(X, len(scales))
     if len(block) % 2:
         raise DataError(f"rows come in pairs here, and these are {len(block)}")
     ones, others = (Block.of(block.matrix[start::2]) for start in (0, 1))

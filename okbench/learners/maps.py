@@ -7,20 +7,23 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from okbench.learners.compiled.fourier import project_sparse
+from okbench.learners.compiled.fourier import project_dense, project_sparse
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows
 from okbench.learners.compiled.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES
 from okbench.learners.contract import FloatArray
 from okbench.learners.rows import Block
 
-SPARSE_BELOW = 0.35  # share of values present from which a matrix product is the faster way
+# Share of values present from which a product of matrices is the faster way to the same bits.
+SPARSE_BELOW = 0.35
 
 
 class FeatureMap(Protocol):
     """Rows to features in two moves. It is a record of arrays and numbers, which nothing changes.
 
-    `project` takes a stretch of rows at once, to `width` numbers each; the compiled walk then makes
-    `size` features of a row's numbers as the code `finish` says, while they are in cache.
+    `project` takes a stretch of rows at once, to `width` numbers each, and makes the same numbers
+    of a row whatever rows are beside it (a BLAS does not, and computes other last bits on another
+    processor). The compiled walk then makes `size` features of a row's numbers as the code `finish`
+    says, while they are in cache.
     """
 
     @property
@@ -70,7 +73,7 @@ class FourierMap:
         if block.is_sparse and block.values.size < SPARSE_BELOW * np.prod(block.matrix.shape):
             project_sparse(block.values, block.columns, block.starts, first, self.frequencies, out)
         else:
-            np.dot(block.dense[first : first + len(out)], self.frequencies, out=out)
+            project_dense(block.dense, first, self.frequencies, out)
 
 
 @dataclass(frozen=True)
@@ -101,4 +104,4 @@ class NystroemMap:
         rows = Entries(block.values, block.columns, starts[:-1], starts[1:], norms)
         kernel = np.empty((len(out), len(self.basis)))
         kernel_rows(rows, self.lanes, self.sharpness, kernel)
-        np.dot(kernel, self.basis, out=out)
+        project_dense(kernel, 0, self.basis, out)

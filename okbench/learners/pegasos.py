@@ -29,6 +29,8 @@ class PegasosModel(NamedTuple):
 class Pegasos(OnlineLearner):
     """A kernel expansion of at most `budget` vectors; row n moves it by 1 / (decay · n)."""
 
+    has_gaussian_kernel = True
+
     budget: int
     width: float  # of the kernel exp(-distance² / (2 width²))
     decay: float  # λ
@@ -44,7 +46,7 @@ class Pegasos(OnlineLearner):
     def support_vectors(self) -> FloatArray:
         """The vectors, a row each, oldest first; merged ones are rows of no stream."""
         supports, size, _ = self._learned()
-        return supports.lanes.matrix[:, supports.order[:size]].T
+        return self._origin.back(supports.lanes.matrix[:, supports.order[:size]].T)
 
     @property
     def coefficients(self) -> FloatArray:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.base import OnlineLearner
+from okbench.learners.base import OnlineLearner, arrays_in
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.rules.rrf import Model, Rates, Workspace, learn_rows, score_rows
 from okbench.learners.contract import FloatArray, Problem, Rows
-from okbench.learners.kernel import BLOCK, arrays_in
+from okbench.learners.kernel import BLOCK
 from okbench.learners.kernel_gaps import fourier_gaps
 from okbench.learners.loss_choice import check_loss, chosen_loss
 from okbench.learners.maps import FourierMap
@@ -32,6 +32,8 @@ class RRF(OnlineLearner):
     is the regulariser λ. Features are not divided by √D. `loss` is hinge or logistic, and in
     regression eps_insensitive (silent up to epsilon), l1 or l2; by default the first of them.
     """
+
+    has_gaussian_kernel = True
 
     def __init__(
         self,
@@ -71,11 +73,12 @@ class RRF(OnlineLearner):
         self._begun()
         scales = self._model.scales
         frequencies = scales[:, np.newaxis] * self._model.noise[:, : self._model.components]
-        return fourier_gaps(FourierMap.of(frequencies), scales, X)
+        return fourier_gaps(FourierMap.of(frequencies), scales, self._moved(X))
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in arrays_in(self._model if self.problem else ()))
+        held = (self._model, self._origin) if self.problem else ()
+        return sum(array.nbytes for array in arrays_in(held))
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""

@@ -140,6 +140,33 @@ def test_sums_over_entries_are_those_of_the_plain_twins_to_the_last_bit(width, s
 
 
 @numba.njit
+def emitted_product(rows, first, matrix, out):
+    emitted_products.matrix_product(rows, first, matrix, out)
+
+
+@numba.njit
+def plain_product(rows, first, matrix, out):
+    plain_products.matrix_product(rows, first, matrix, out)
+
+
+@pytest.mark.parametrize("width", [*WIDTHS, 401])
+@pytest.mark.parametrize("n_rows", [0, 1, 3, 4, 5, 13])
+def test_a_product_of_matrices_is_that_of_its_rows_to_the_last_bit(width, n_rows):
+    rng = np.random.default_rng(width)
+    rows, matrix = rng.standard_normal((16, 23)), rng.standard_normal((23, width))
+    emitted, plain = np.full((2, n_rows, width), np.nan)
+    emitted_product(rows, 2, matrix, emitted)
+    plain_product(rows, 2, matrix, plain)
+    np.testing.assert_array_equal(emitted, plain)
+    np.testing.assert_allclose(emitted, rows[2 : 2 + n_rows] @ matrix, rtol=1e-12, atol=1e-13)
+    columns, singly = np.arange(23, dtype=np.int32), np.full((3, width), np.nan)
+    place, scales = np.arange(23, dtype=np.int32), np.ones(23)
+    for i in range(n_rows):
+        emitted_sums(rows[2 + i], columns, 0, 23, matrix, place, scales, width, singly)
+        np.testing.assert_array_equal(emitted[i], singly[1])
+
+
+@numba.njit
 def emitted_inner(columns, matrix, other, width, out):
     emitted_products.inner_products(columns, 2, 6, matrix, other, 1, width, out)
     out[4] = emitted_products.inner_product(matrix, 4, other, 1, width)

@@ -20,6 +20,9 @@ WIDEST = 8  # numbers in one of the widest registers
 
 # Vectors × lanes that a sweep adds up at once. With a budget of 100 it is all of them.
 SWEEPS = ((13, WIDEST), (4, WIDEST), (1, WIDEST), (1, 1))
+# The same of a product of matrices, where several rows share what is loaded of the second one.
+TILES = ((6, WIDEST), (2, WIDEST), (1, WIDEST), (1, WIDEST // 2), (1, 1))
+TOGETHER = 4  # rows of such a product
 WORD = ir.IntType(64)
 FUSE = ("contract",)
 LOOSE = ("contract", "reassoc", "nsz")
@@ -50,6 +53,39 @@ def direct_products(
     """The same where column c has matrix row c."""
     kinds = (values, columns, start, stop, matrix, width, out, k)
     return swept(kinds, lambda builder, value, column: (value, column))
+
+
+@emitted
+def matrix_product(typing: Any, rows: Any, first: Any, matrix: Any, out: Any) -> Any:
+    """out: rows[first:first + len(out)] times the matrix. Each number is summed as in
+    `direct_products`, whatever rows are taken together."""
+    kinds = (rows, first, matrix, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows, matrix, out = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 2, 3)
+        )
+        first = arguments[1]
+        n_rows, width = (builder.extract_value(out.shape, axis) for axis in (0, 1))
+        n_terms = builder.extract_value(rows.shape, 1)
+        in_groups = builder.sub(n_rows, builder.srem(n_rows, WORD(TOGETHER)))
+        for lane, vector, count in stretches(builder, width, TILES):
+            for together, start, stop in ((TOGETHER, WORD(0), in_groups), (1, in_groups, n_rows)):
+                with cgutils.for_range_slice(builder, start, stop, WORD(together)) as (i, _):
+                    group = [builder.add(i, WORD(r)) for r in range(together)]
+                    sums = [zeros(builder, vector, count) for _ in group]
+                    with cgutils.for_range(builder, n_terms) as term:
+                        lanes = loaded(
+                            builder, element(builder, matrix, term.index, lane), vector, count
+                        )
+                        for row, of_row in zip(group, sums, strict=True):
+                            place = element(builder, rows, builder.add(first, row), term.index)
+                            add_lanes(builder, builder.load(place), lanes, of_row)
+                    for row, of_row in zip(group, sums, strict=True):
+                        keep(builder, of_row, element(builder, out, row, lane))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
 
 
 @emitted
@@ -174,7 +210,9 @@ def swept(kinds: tuple[Any, ...], entry: Callable[..., tuple[Any, Any]]) -> Any:
             with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
                 given = item(builder, values, e), item(builder, columns, e)
                 factor, row = entry(builder, *given, *by_column)
-                add_lanes(builder, factor, element(builder, matrix, row, lane), sums)
+                first = element(builder, matrix, row, lane)
+                lanes = loaded(builder, first, sums[0].type.pointee, len(sums))
+                add_lanes(builder, factor, lanes, sums)
 
         sweep(builder, width, add_up, lambda lane: element(builder, out, k, lane))
         return context.get_dummy_value()
@@ -187,19 +225,33 @@ def sweep(
 ) -> None:
     """Add up as many lanes at once as there are, and store the sums."""
     for lane, vector, count in stretches(builder, width):
-        sums = [cgutils.alloca_once(builder, vector) for _ in range(count)]
-        for total in sums:
-            builder.store(ir.Constant(vector, None), total)
+        sums = zeros(builder, vector, count)
         add_up(lane, sums)
-        for total, place in zip(sums, places(builder, to(lane), vector, count), strict=True):
-            builder.store(builder.load(total), place, align=8)
+        keep(builder, sums, to(lane))
 
 
-def stretches(builder: Any, width: Any) -> Iterator[tuple[Any, Any, int]]:
+def zeros(builder: Any, vector: Any, count: int) -> list[Any]:
+    """Sums of vectors that begin at zero."""
+    sums = [cgutils.alloca_once(builder, vector) for _ in range(count)]
+    for total in sums:
+        builder.store(ir.Constant(vector, None), total)
+    return sums
+
+
+def keep(builder: Any, sums: list[Any], first: Any) -> None:
+    """Store the sums from `first` on."""
+    vector = sums[0].type.pointee
+    for total, place in zip(sums, places(builder, first, vector, len(sums)), strict=True):
+        builder.store(builder.load(total), place, align=8)
+
+
+def stretches(
+    builder: Any, width: Any, sizes: tuple[tuple[int, int], ...] = SWEEPS
+) -> Iterator[tuple[Any, Any, int]]:
     """Loops that cover `width` lanes one after the other, the body of each to be written at once:
     its first lane, the vectors it takes, and how many."""
     done: Any = WORD(0)
-    for count, lanes in SWEEPS:
+    for count, lanes in sizes:
         vector, step = ir.VectorType(ir.DoubleType(), lanes), WORD(count * lanes)
         end = builder.sub(width, builder.srem(builder.sub(width, done), step))
         with cgutils.for_range_slice(builder, done, end, step) as (lane, _):
@@ -207,12 +259,11 @@ def stretches(builder: Any, width: Any) -> Iterator[tuple[Any, Any, int]]:
         done = end
 
 
-def add_lanes(builder: Any, value: Any, first: Any, sums: list[Any]) -> None:
-    """Add value × the lanes from `first` on to the sums."""
-    vector = sums[0].type.pointee
-    values = everywhere(builder, value, vector)
-    for total, lanes in zip(sums, loaded(builder, first, vector, len(sums)), strict=True):
-        product = builder.fmul(values, lanes, flags=FUSE)
+def add_lanes(builder: Any, value: Any, lanes: list[Any], sums: list[Any]) -> None:
+    """Add value × the lanes to the sums."""
+    values = everywhere(builder, value, sums[0].type.pointee)
+    for total, vector in zip(sums, lanes, strict=True):
+        product = builder.fmul(values, vector, flags=FUSE)
         builder.store(builder.fadd(builder.load(total), product, flags=FUSE), total)
 
 

@@ -1,8 +1,7 @@
 """Random Fourier features of a row: the cosines of its angles u·x, then their sines.
 
 All that learns on such features makes them here, in two moves: the angles of a row are sums over
-its entries (`okbench.learners.maps` has a matrix product for dense rows), and `find_features` takes
-their cosines and sines in one compiled loop. Lanes behind the last component are padding: their
+its entries, in their order, and `find_features` takes their cosines and sines in one compiled loop. Lanes behind the last component are padding: their
 frequencies are zero, so their cosines are 1, and a learner keeps their weights at zero.
 """
 
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import SINCOS_REACH, sincos, sincos_sweep
 from okbench.learners.compiled.lanes import aligned, inlined
-from okbench.learners.compiled.vector_products import direct_products, reaches
+from okbench.learners.compiled.vector_products import direct_products, matrix_product, reaches
 from okbench.learners.contract import FloatArray
 
 COSINES, SINES = 0, 1  # halves of the features, and of the weights of a column
@@ -28,6 +27,12 @@ class Scratch(NamedTuple):
     @classmethod
     def empty(cls, lanes: int) -> Scratch:
         return cls(aligned(1, lanes), aligned(2, lanes))
+
+
+@compiled()
+def project_dense(rows: Any, first: int, frequencies: Any, angles: Any) -> None:
+    """Rows from `first` on times a matrix, one row a line: the angles of dense rows."""
+    matrix_product(rows, first, frequencies, angles)
 
 
 @compiled()

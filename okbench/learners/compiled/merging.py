@@ -23,6 +23,8 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SHORTEST = 2e-4  # of the bracket in which the search goes on
 LONGEST = 5.0
 TURNS = math.ceil(math.log(SHORTEST / LONGEST) / math.log(GOLDEN))
+ALIKE = 1e-12  # relative difference of losses, and of sums from 0, that rounding might have made
+AS_GOOD = 1e-15  # the same of two places between two vectors, whose values are less rounded
 CELLS = 128  # of the table, each way
 LEAST, MOST = -LONGEST, 0.5  # places that the table holds
 UNIT = (MOST - LEAST) / 65535  # four of which fit into a word
@@ -44,7 +46,10 @@ def value(m1: float, m2: float, log_kernel: float, h: float) -> float:
 
 @inlined
 def search(tile: Any) -> None:
-    """Golden section search: from [0, 1] for shares of one sign, else from beyond the larger."""
+    """Golden section search: from [0, 1] for shares of one sign, else from beyond the larger.
+
+    Where both places are as good, as between two vectors of the same share, it goes to the right.
+    """
     for j in range(TILE):
         m1, m2, log_kernel = tile[M1 + j], tile[M2 + j], tile[LOG_KERNEL + j]
         alike, first = m1 * m2 > 0.0, m1 > 0.0
@@ -57,7 +62,8 @@ def search(tile: Any) -> None:
         for j in range(TILE):
             low, high = tile[LOW + j], tile[HIGH + j]
             at_left, at_right = tile[AT_LEFT + j], tile[AT_RIGHT + j]
-            goes_on, to_left = high - low >= SHORTEST, at_left > at_right
+            goes_on = high - low >= SHORTEST
+            to_left = at_left - at_right > AS_GOOD * (abs(at_left) + abs(at_right))
             new_low = low if to_left else high - GOLDEN * (high - low)
             new_high = low + GOLDEN * (high - low) if to_left else high
             length = GOLDEN * (new_high - new_low)

@@ -42,6 +42,17 @@ def direct_products(
 
 
 @plain
+def matrix_product(rows: Any, first: int, matrix: Any, out: Any) -> None:
+    """out: rows[first:first + len(out)] times the matrix. Each number is summed as in
+    `direct_products`, whatever rows are taken together."""
+    width = out.shape[1]
+    for i in range(len(out)):
+        _clear(out, i, width)
+        for term in range(rows.shape[1]):
+            _add(rows[first + i, term], matrix, term, width, out, i)
+
+
+@plain
 def scaled_products(
     values: Any, columns: Any, start: int, stop: int, matrix: Any, scales: Any, width: int,
     out: Any, k: int,

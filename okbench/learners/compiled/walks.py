@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from okbench.learners.compiled.elementary import LIFT
+from okbench.base.jit import compiled
+from okbench.learners.compiled.elementary import FUSED, LIFT
 from okbench.learners.compiled.lanes import Entries, aligned, dot, inlined, lifted_row, padded
 from okbench.learners.compiled.losses import add_step, step
 from okbench.learners.compiled.supports import Supports, fill
@@ -49,16 +50,33 @@ class Work(NamedTuple):
 
 
 @inlined
+def find_scores(
+    rows: Entries, i: int, supports: Supports, size: int, sharpness: float, lifted: Any, scores: Any
+) -> None:
+    """Fill in the scores of row i."""
+    width = padded(size + 1)  # joining before leaving, supports go round budget + 1 slots
+    lifted_row(rows, i, supports.lanes, width, sharpness, lifted, 0)
+    for column in range(len(supports.coefficients)):
+        total = dot(supports.coefficients, column, lifted, 0, width)
+        scores[i, column] = total / LIFT
+
+
+@inlined
 def meet(
     stream: Stream, i: int, supports: Supports, size: int, rule: Any, work: Work
 ) -> tuple[float, int, int, float]:
     """Fill in the scores of row i, and what `losses.step` says to them."""
-    width = padded(size + 1)  # joining before leaving, supports go round budget + 1 slots
-    lifted_row(stream.rows, i, supports.lanes, width, rule.sharpness, work.lifted, 0)
-    for column in range(len(supports.coefficients)):
-        total = dot(supports.coefficients, column, work.lifted, 0, width)
-        stream.scores[i, column] = total / LIFT
+    find_scores(stream.rows, i, supports, size, rule.sharpness, work.lifted, stream.scores)
     return step(rule.loss, stream.scores, i, stream.targets[i], rule.epsilon)
+
+
+@compiled(fastmath=FUSED)
+def score_rows(
+    rows: Entries, supports: Supports, size: int, sharpness: float, lifted: Any, scores: Any
+) -> None:
+    """The scores of rows; nothing is learned."""
+    for i in range(len(scores)):
+        find_scores(rows, i, supports, size, sharpness, lifted, scores)
 
 
 @inlined

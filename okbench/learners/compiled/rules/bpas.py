@@ -30,6 +30,9 @@ def bounded(gain: float, longest: float) -> float:
     return max(-longest, min(longest, gain))
 
 
+ALIKE = 1e-13  # costs that differ by less, relative to the least and to a loss of 1, are equal
+
+
 # Slots often tie, and the first must win: the objective is computed without any licence.
 @compiled()
 def cheapest(
@@ -39,6 +42,7 @@ def cheapest(
     """The slot whose support it costs least to replace by row i, the first of equals."""
     before, after, product, own, rival = 0, 1, 2, 3, 4  # rows of sums, one column per slot
     factor, least = margin_terms(minus, target)
+    costs = sums[before]
     sums[:rival, :size] = 0.0
     sums[rival, :size] = least
     for column in range(len(coefficients)):
@@ -53,15 +57,17 @@ def cheapest(
             reached = scores[i, column] - old * near + new
             if reaches == own or reached > sums[rival, slot]:
                 sums[reaches, slot] = reached
-    best, lowest = 0, math.inf
+    lowest = math.inf
     for slot in range(size):
         margin = factor * sums[own, slot] - sums[rival, slot]
         crossed = 2.0 * kernel[0, slot] * sums[product, slot]
         damage = 0.5 * (sums[before, slot] + sums[after, slot] - crossed)
-        cost = damage + price * max(0.0, 1.0 - margin)
-        if cost < lowest:
-            best, lowest = slot, cost
-    return best
+        costs[slot] = damage + price * max(0.0, 1.0 - margin)
+        lowest = min(lowest, costs[slot])
+    highest, first = lowest + ALIKE * (lowest + price), 0
+    while first < size - 1 and not costs[first] <= highest:  # costs may be no numbers
+        first += 1
+    return first
 
 
 @compiled(fastmath=FUSED)

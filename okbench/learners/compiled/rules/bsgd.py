@@ -18,6 +18,7 @@ from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import Lanes, aligned, inlined
 from okbench.learners.compiled.losses import add_step, lead_factor, next_column, step
 from okbench.learners.compiled.merging import (
+    ALIKE,
     KERNEL,
     LOG_KERNEL,
     LOSS,
@@ -43,6 +44,7 @@ from okbench.learners.compiled.walks import Stream
 from okbench.learners.contract import FloatArray
 
 SAME = 1.0 - 0.5e-8  # the kernel of vectors that count as identical: 1 to eight decimals
+NO_SUM = 1e-4  # stands for a sum of two coefficients that is 0, in the authors' program
 
 
 class BSGDRule(NamedTuple):
@@ -120,7 +122,8 @@ def learn_bsgd(
             if rule.merges:
                 stays = order[leaver]
                 compare(lanes, stays, rule.sharpness, partners)
-                weigh_partners(coefficients, stays, rule.looks_up, partners)
+                no_sum = NO_SUM * rule.decay * (before + 1.0)
+                weigh_partners(coefficients, stays, rule.looks_up, no_sum, partners)
                 leaver = unite(lanes, coefficients, order, stays, size, partners)
             leave_dense(lanes, coefficients, order, size, leaver)
             size -= 1
@@ -156,11 +159,13 @@ def compare(lanes: Lanes, a: int, sharpness: float, partners: Partners) -> None:
 
 
 @compiled(fastmath=FUSED)
-def weigh_partners(coefficients: Any, a: int, looks_up: bool, partners: Partners) -> None:
+def weigh_partners(
+    coefficients: Any, a: int, looks_up: bool, no_sum: float, partners: Partners
+) -> None:
     """Where a vector and each lane would be merged, and what that would cost."""
     tile, losses = partners.tile, partners.losses
     for first in range(0, len(losses), TILE):
-        share(coefficients, a, first, partners.log_kernels, tile)
+        share(coefficients, a, first, no_sum, partners.log_kernels, tile)
         if looks_up:
             search_in_table(tile, partners.table)
         else:
@@ -176,31 +181,38 @@ def weigh_partners(coefficients: Any, a: int, looks_up: bool, partners: Partners
 def unite(
     lanes: Lanes, coefficients: Any, order: Any, a: int, size: int, partners: Partners
 ) -> int:
-    """Merge a vector with the partner that makes it cost least; the partner's place, to leave.
+    """Merge a vector with the partner that makes it cost least, of equals the oldest; the partner's
+    place, to leave.
 
     Vectors a and b become h a + (1 - h) b, with coefficients α_a k^((1-h)²) + α_b k^(h²), where k
     is their kernel.
     """
     matrix = lanes.matrix
-    place_of_b = oldest_of_least(partners.losses, order, size)
-    b = order[place_of_b]
+    losses, squares = partners.losses, partners.squares
+    least, place_of_b = losses[order[oldest_of_least(losses, order, size)]], 0
+    b = order[0]  # a loss is a difference of numbers as large as both squares
+    while place_of_b < size - 1 and not losses[b] - least <= ALIKE * (squares[a] + squares[b]):
+        place_of_b += 1
+        b = order[place_of_b]
     h, log_kernel = partners.places[b], partners.log_kernels[0, b]
     of_a, of_b = exp((1.0 - h) ** 2 * log_kernel), exp(h**2 * log_kernel)
     for column in range(len(coefficients)):
         merged = of_a * coefficients[column, a] + of_b * coefficients[column, b]
         coefficients[column, a] = merged
     place = max(h, 0.0)  # only the position is held back, as in the authors' program
-    square = 0.0
+    norm = 0.0
     for n in range(len(matrix)):
         x = place * matrix[n, a] + (1.0 - place) * matrix[n, b]
         matrix[n, a] = x
-        square += x * x
-    lanes.squared_norms[a] = square
+        norm += x * x
+    lanes.squared_norms[a] = norm
     return place_of_b
 
 
 @inlined
-def share(coefficients: Any, a: int, first: int, log_kernels: Any, tile: Any) -> None:
+def share(
+    coefficients: Any, a: int, first: int, no_sum: float, log_kernels: Any, tile: Any
+) -> None:
     """What the search for a tile begins with: kernels, and both vectors' shares of a merge."""
     for j in range(TILE):
         tile[LOG_KERNEL + j] = log_kernels[0, first + j]
@@ -211,7 +223,7 @@ def share(coefficients: Any, a: int, first: int, log_kernels: Any, tile: Any) ->
         for j in range(TILE):
             of_b = coefficients[column, first + j]
             total = of_a + of_b
-            total = 1e-4 if total == 0.0 else total
+            total = no_sum if abs(total) <= ALIKE * (abs(of_a) + abs(of_b)) else total
             tile[M1 + j] += of_a / total
             tile[M2 + j] += of_b / total
 

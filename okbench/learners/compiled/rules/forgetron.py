@@ -38,6 +38,14 @@ def shrinking(delta: float, mu: float, excess: float, larger_root: bool) -> floa
     return (-b - root if a < 0.0 and larger_root else -b + root) / (2.0 * a)
 
 
+# Of a sum of two products either may be fused with the addition, and LLVM chooses by what it has
+# inlined around them. One that may not be fused leaves no choice.
+@compiled()
+def rounded_product(one: float, other: float) -> float:
+    """A product that is rounded before it is added to anything."""
+    return one * other
+
+
 @compiled(fastmath=FUSED)
 def shrink(supports: Supports, rule: ForgetronRule, damage: Any, kernel: Any) -> None:
     """Scale all coefficients so that the oldest support can be dropped."""
@@ -51,7 +59,8 @@ def shrink(supports: Supports, rule: ForgetronRule, damage: Any, kernel: Any) ->
     excess = damage[DAMAGE] - (15.0 / 32.0) * damage[MISTAKES]
     factor = shrinking(delta, mu, excess, rule.larger_root)
     scale(coefficients, factor)
-    damage[DAMAGE] += (delta * factor) ** 2 + 2.0 * delta * factor * (1.0 - factor * mu)
+    crossed = rounded_product(2.0 * delta * factor, 1.0 - factor * mu)
+    damage[DAMAGE] += (delta * factor) ** 2 + crossed
 
 
 @compiled(fastmath=FUSED)

@@ -1,0 +1,100 @@
+"""Where rows are measured from: kernels depend on differences, and doubles lose those far from 0.
+
+A kernel is computed from ‖x‖² + ‖z‖² - 2 x·z, whose rounding moves its exponent by up to about
+ε ‖x‖² / (2 width²), ε = 2^-52. Where the first row that is learned makes this more than MOVED_FROM,
+its far columns are subtracted from every row, that one included: the kernel is the same function,
+and the difference of two close numbers is exact. The choice stays for the model's life and is part
+of it. It depends on the first row alone, so that no cut of the rows into blocks can change it.
+
+A row that is still further away than REFUSED_FROM allows is not learned: no origin is near all rows
+of such a column, and kernels between far rows would be wrong without a sign of it. Rows to predict
+may be anywhere, because their kernel with what was learned is then 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError
+from okbench.learners.contract import FloatArray
+from okbench.learners.rows import Block
+
+EPSILON = 2.0**-52
+MOVED_FROM, REFUSED_FROM = 1e-8, 1e-6  # error of a kernel's exponent
+# Of what may stay unmoved in the first row: columns with less of it than an equal share stay.
+LEFT = 0.01
+
+
+class Origin(NamedTuple):
+    """What is subtracted from the rows of one model: zero but in some columns."""
+
+    sharpness: float = 0.0  # 1 / (2 width²), or 0 where there is no kernel
+    is_chosen: bool = False
+    columns: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    values: FloatArray = np.zeros(0)
+
+    @classmethod
+    def for_width(cls, width: float) -> Self:
+        """Not chosen yet."""
+        with np.errstate(over="ignore", divide="ignore"):
+            return cls(float(0.5 / np.float64(width) / np.float64(width)))
+
+    def chosen(self, block: Block) -> Origin:
+        """The origin of a model whose first rows are these."""
+        if self.is_chosen or not len(block):
+            return self
+        if not self._errors(block[:1])[0] > MOVED_FROM:
+            return self._replace(is_chosen=True)
+        row = block[:1].dense[0]
+        share = LEFT / len(row)
+        with np.errstate(over="ignore"):
+            columns = np.flatnonzero(EPSILON * self.sharpness * row**2 > share * MOVED_FROM)
+        return self._replace(is_chosen=True, columns=columns, values=row[columns])
+
+    def moved(self, block: Block) -> Block:
+        """The rows as they are seen from here."""
+        if not len(self.columns):
+            return block
+        with np.errstate(over="ignore"):
+            if isinstance(block.matrix, np.ndarray):
+                matrix = block.matrix.copy()
+                matrix[:, self.columns] -= self.values
+                return Block(matrix)
+            n_rows, n_moved = len(block), len(self.columns)
+            entries = np.tile(self.values, n_rows), np.tile(self.columns, n_rows)
+            starts = np.arange(n_rows + 1) * n_moved
+            return Block.of(block.matrix - sp.csr_array((*entries, starts), block.matrix.shape))
+
+    def back(self, vectors: FloatArray) -> FloatArray:
+        """Vectors that are seen from here, as rows of the stream."""
+        if len(self.columns):
+            vectors = vectors.copy()
+            vectors[:, self.columns] += self.values
+        return vectors
+
+    def check(self, moved: Block) -> None:
+        """Refuse rows that are too far away for their kernels to be right."""
+        errors = self._errors(moved)
+        if not (errors > REFUSED_FROM).any():
+            return
+        row = int(np.argmax(errors > REFUSED_FROM))
+        distances = moved[row : row + 1].dense[0]
+        column = int(np.argmax(np.abs(distances)))
+        here = float(self.values[self.columns == column].sum())
+        widths = abs(distances[column]) * np.sqrt(2.0 * self.sharpness)
+        raise DataError(
+            f"row {row}: column {column} (counted from 0) reaches from {here:g} to "
+            f"{here + distances[column]:g}, {widths:.1e} times the width, and kernels that far "
+            "apart have no correct digits; scale the column, or raise the width"
+        )
+
+    def _errors(self, block: Block) -> FloatArray:
+        """How far rounding may move the exponent of a row's kernel; without a kernel, nowhere."""
+        if self.sharpness == 0.0:
+            return np.zeros(len(block))
+        with np.errstate(over="ignore"):
+            return EPSILON * self.sharpness * block.squared_norms
