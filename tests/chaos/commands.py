@@ -1,4 +1,5 @@
-"""Commands of okbench as processes that can be killed, stopped for a moment, and judged by their end.
+"""Commands of okbench as processes that can be killed, stopped for a moment, and judged by their
+end.
 
 They are forked from a process that has imported okbench already, so that hundreds of them can be
 started, and so that the random moments fall into their work and not into the imports.
@@ -149,7 +150,7 @@ def _ended_as_a_program() -> int:
         code = int(end.code or 0)
     except BaseException:
         traceback.print_exc()
-    threading._shutdown()
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stderr.flush()
     return code

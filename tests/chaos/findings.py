@@ -57,6 +57,9 @@ def report(tallies: list[Tally], seed: int, folder: Path) -> bool:
     headers = ("part", "tried", "refused", "recovered", "findings", "")
     align = ("left", *["right"] * 4, "left")
     print(tabulate(rows, headers, disable_numparse=True, colalign=align))
+    if not all(one.tried for one in tallies):
+        print("a part tried nothing, which proves nothing")
+        return False
     found = [finding for tally in tallies for finding in tally.findings]
     if not found:
         print(f"no loss, no traceback, no hang (seed {seed})")

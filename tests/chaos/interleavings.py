@@ -21,7 +21,7 @@ _DELAY = 1.2  # seconds between the two starts at most
 
 @dataclass(frozen=True)
 class _Writer:
-    """A command, the trials that are in `place` if its exit code is 0, and the codes it may have."""
+    """A command, the trials in `place` if its exit code is 0, and the codes it may have."""
 
     words: list[str]
     place: str
