@@ -37,12 +37,12 @@ def main() -> int:
     try:
         disturbed = [tally for tally in tallies if tally.part != "inputs"]
         if disturbed:
-            seeds = (0, 1, 2)
-            made = world.made(folder, seeds)
+            made = world.made(folder)
         for tally in disturbed:
             start = time.monotonic()
             _DISTURB[tally.part](made, tally, given.seed, counts[tally.part], _JOBS)
             tally.note = f"{time.monotonic() - start:.0f} s"
+            print(f"  {tally.part}: {tally.note}", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     left = 60 * given.minutes - (time.monotonic() - began)

@@ -49,11 +49,11 @@ def one_case(world: World, tally: Tally, seed: int, case: int) -> None:
     faults += _promises_kept(pair, folder, before, world)
     if left := survivors(folder):
         faults.append(("a process outlives its run", "\n".join(left)))
-    again = Command(run_words("runs"), folder)
+    again = Command(_run(world).words, folder)
     again.wait()
     if fault := again.fault((0,)):
         faults.append((f"the next run: {fault}", again.message))
-    elif not world.undisturbed[0].items() <= figures(read(folder / "runs")).items():
+    elif not world.undisturbed_of(COMPILED).items() <= figures(read(folder / "runs")).items():
         faults.append(("the next run is not complete", again.message))
     shown = " beside ".join(writer.words[0] for writer in pair)
     for what, detail in faults:
@@ -133,7 +133,7 @@ def _run_and_bless(world: World, folder: Path) -> tuple[_Writer, _Writer]:
     """The baseline is made of what is complete already: the trials of seed 2."""
     if not (folder / "runs").exists():
         _give(world, 2, folder / "runs")
-    words = ["bless", f"{TABLE}.yaml", "--results", "runs", "--into", "kept", "--seed", "2"]
+    words = ["bless", f"{TABLE}.yaml", "--into", "kept", "--learners", COMPILED, "--seed", "2"]
     blessing = _Writer([*words, "--reason", "chaos"], "kept", frozenset(world.undisturbed[2]))
     return _run(world), blessing
 
