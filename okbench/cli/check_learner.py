@@ -25,7 +25,8 @@ Examples:
 def check_learner(learner: str, debug: bool) -> None:
     """Test LEARNER, a name or module:Class, with the checks that every learner here passes.
 
-    The exit code is 1 if a check fails. A check that does not apply is skipped.
+    The exit code is 1 if a check fails. A check that does not apply is skipped. The code of LEARNER
+    is run, and the learner is pickled and unpickled: by naming it here you trust it.
     """
     from okbench.learners.checks import run_checks
 

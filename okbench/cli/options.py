@@ -87,6 +87,20 @@ def every_core(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else jobs
 
 
+def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
+    from okbench.learners.registry import allow
+
+    allow(*names)
+
+
+allow_learner = click.option(
+    "--allow-learner",
+    metavar="MODULE[:CLASS]",
+    multiple=True,
+    expose_value=False,
+    callback=_allow,
+    help="Allow a user-defined learner that a file names. Its code is run.",
+)
 how_to_run = together(
     click.option(
         "-j", "--jobs", type=int, help="Trials that run at the same time.  [default: all cores]"

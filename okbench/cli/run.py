@@ -52,6 +52,7 @@ Examples:
 @click.option("--again", is_flag=True, help="Run trials again that are done.")
 @click.option("--fetch", "fetching", is_flag=True, help="Download the datasets that are missing.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
+@options.allow_learner
 @options.settings
 @options.results
 @options.table_format

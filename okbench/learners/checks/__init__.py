@@ -25,7 +25,7 @@ from okbench.learners.checks.subject import (
     Subject,
 )
 from okbench.learners.contract import check_role, roles_of
-from okbench.learners.registry import Entry, find
+from okbench.learners.registry import Entry, find_named
 from okbench.protocols.contract import BATCH, MAP, ONLINE
 
 __all__ = ["Check", "CheckFailed", "CheckResult", "checks", "run_check", "run_checks"]
@@ -54,8 +54,9 @@ def checks() -> list[Check]:
 
 
 def run_checks(name: str) -> list[CheckResult]:
-    """Every check of the roles that a learner has, by registry name or `module:Class`."""
-    entry = find(name)
+    """Every check of the roles that a learner has, by registry name or `module:Class`, which is
+    allowed by being named here."""
+    entry = find_named(name)
     cls = entry.load()
     roles = roles_of(cls)
     if not roles:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
@@ -22,7 +22,8 @@ from okbench.reports.tables.report import Report
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
 )  # fmt: skip
-_MARKDOWN = re.compile(r"([\\|*_<`\[])")
+_MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def render(report: Report, form: str, encoding: str | None = None) -> str:
@@ -76,8 +77,12 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """The text as Markdown shows it letter by letter."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """The text as Markdown shows it letter by letter, in one line and without any markup.
+
+    Not every reader of Markdown knows `\\<`, and all know `&lt;`.
+    """
+    line = _BREAKS.sub(" ", text)
+    return _MARKDOWN.sub(r"\\\1", html.escape(line, quote=False))
 
 
 def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
@@ -86,24 +91,21 @@ def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) ->
 
 
 def _csv(report: Report) -> str:
-    """One row a cell."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for cell in report.cells.values():
-        writer.writerow(
-            [
-                report.table,
-                cell.dataset,
-                cell.learner,
-                cell.metric,
-                *("" if number is None else number for number in (cell.mean, cell.std)),
-                cell.n,
-                "" if cell.seconds is None else cell.seconds,
-                cell.shortfall or "done",
-            ]
-        )
-    return page.getvalue()
+    """One row per cell."""
+    rows = [
+        [
+            report.table,
+            cell.dataset,
+            cell.learner,
+            cell.metric,
+            *("" if number is None else number for number in (cell.mean, cell.std)),
+            cell.n,
+            "" if cell.seconds is None else cell.seconds,
+            cell.shortfall or "done",
+        ]
+        for cell in report.cells.values()
+    ]
+    return csv_text([CSV_COLUMNS, *rows])
 
 
 def _json(report: Report) -> str:

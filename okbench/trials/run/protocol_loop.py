@@ -253,7 +253,7 @@ class Walker:
             (tick, ledger.totals.after(tick), support, self.seconds) for tick in sorted(done)
         ]
         if bad is not None:
-            row, what = span[0] + bad, f"{self.route.metric.answer} {np.asarray(answer)[bad]}"
+            row, what = span[0] + bad, f"{self.route.metric.answer} {scored.answer[bad]}"
             reason = self._at_row(row, f"{what} is no usable number")
             raise Ended("diverged", reason, (row, row + 1))
 

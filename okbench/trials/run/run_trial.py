@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import psutil
 
 from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Problem, begun
-from okbench.learners.registry import find
+from okbench.learners.registry import allow, find, is_allowed
 from okbench.protocols.contract import Rows
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
@@ -30,7 +30,7 @@ _warming = Lock()
 
 def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
     """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`."""
-    busy = os.getloadavg()[0]
+    busy = psutil.getloadavg()[0]
     try:
         outcome = _run(trial, load, limits)
     except ENDS_THE_RUN:
@@ -57,6 +57,8 @@ def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
             f"the rows are not those the trial was planned for ({dataset.fingerprint}, planned "
             f"{trial.fingerprint}); plan it again"
         )
+    if not is_allowed(trial.learner):  # it was planned elsewhere, where it is allowed
+        allow(trial.learner)
     cls = find(trial.learner).load()
     _warm_up(cls, trial, dataset, limits)
     return walk(trial, dataset, _ready(cls, trial, dataset), limits)

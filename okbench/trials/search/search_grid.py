@@ -25,7 +25,7 @@ from okbench.papers.table_types import (
 )
 from okbench.papers.values import Value
 from okbench.trials.plan.cells import Cell
-from okbench.trials.plan.planning import named_in
+from okbench.trials.plan.planning import named_in, refuse_not_allowed
 
 Block = tuple[Range, ...]
 Candidate = Mapping[str, Value]  # values of the settings searched, as the range has them written
@@ -52,6 +52,7 @@ def searched(
 
 def refuse_unknown(table: Table, search: Search) -> None:
     """Refuse a range of what is no learner's setting: it is misspelled."""
+    refuse_not_allowed(table.learners)
     known = _settings_of_all(column.learner for column in table.learners)
     if all(range_.name in known for range_ in search.ranges):
         return
