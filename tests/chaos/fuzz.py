@@ -31,7 +31,7 @@ _HANGS = 60.0  # seconds after which a worker is ended that its own alarm cannot
 _TURN = 0.1  # seconds for which a reader is tried before it is the next one's turn
 _KEPT = 3  # inputs of one cause that a worker keeps
 
-_TRIED, _REFUSED, _PLACE = 0, 1, 2  # columns of what a worker shares with its parent
+_TRIED, _REFUSED, _WRONG, _PLACE = 0, 1, 2, 3  # columns of what a worker shares with its parent
 
 
 class _Hang(BaseException):
@@ -44,7 +44,7 @@ def fuzz(tally: Tally, seed: int, most: int, seconds: float, jobs: int, folder: 
     everything = targets()
     _warm_up(everything)
     context = multiprocessing.get_context("fork")  # a copy has imported and compiled all
-    counts = [context.RawArray("q", 3 * len(everything)) for _ in range(jobs)]
+    counts = [context.RawArray("q", 4 * len(everything)) for _ in range(jobs)]
     now = [context.RawArray("d", 2) for _ in range(jobs)]  # the reader, and when its input began
     with tempfile.TemporaryDirectory(prefix="okbench-chaos-", dir=_fast_folder()) as scratch:
 
@@ -122,19 +122,20 @@ def _work(
     _bound()
     seen: Counter[str] = Counter()
     findings = (folder / f"worker-{worker}.jsonl").open("a", encoding="utf-8")
-    while sum(counts[_TRIED::3]) < most:
+    while sum(counts[_TRIED::4]) < most:
         for place, target in enumerate(everything):
             end, path = time.monotonic() + _TURN, Path(f"input{target.suffix}")
             while time.monotonic() < end:
-                number = worker + jobs * counts[3 * place + _PLACE]
-                counts[3 * place + _PLACE] += 1
+                number = worker + jobs * counts[4 * place + _PLACE]
+                counts[4 * place + _PLACE] += 1
                 data = _input(target, seed, number)
                 path.write_bytes(data)
                 now[0], now[1] = place, time.monotonic()
                 refused, error = _tried(target, path)
                 now[1] = 0.0
-                counts[3 * place + _TRIED] += 1
-                counts[3 * place + _REFUSED] += refused
+                counts[4 * place + _TRIED] += 1
+                counts[4 * place + _REFUSED] += refused
+                counts[4 * place + _WRONG] += bool(error)
                 cause = error.splitlines()[0] if error else ""
                 if error and seen[f"{target.name} {cause}"] < _KEPT:
                     seen[f"{target.name} {cause}"] += 1
@@ -203,9 +204,10 @@ def _died(
     """A worker that had to be ended, or that an input ended."""
     place = int(now[worker][0])
     now[worker][1] = 0.0
-    number = worker + jobs * (counts[worker][3 * place + _PLACE] - 1)
+    number = worker + jobs * (counts[worker][4 * place + _PLACE] - 1)
     name = everything[place].name
-    counts[worker][3 * place + _TRIED] += 1
+    counts[worker][4 * place + _TRIED] += 1
+    counts[worker][4 * place + _WRONG] += 1
     what = f"more than {_HANGS:.0f} s in compiled code" if hangs else f"ends the process ({code})"
     tally.find(Finding(f"inputs:{name}:{number}", f"{name}: {what}"))
 
@@ -219,11 +221,12 @@ def _collect(tally: Tally, folder: Path) -> None:
 
 def _summarise(tally: Tally, everything: Any, counts: Any, seconds: float) -> None:
     for place, target in enumerate(everything):
-        tried = sum(one[3 * place + _TRIED] for one in counts)
-        refused = sum(one[3 * place + _REFUSED] for one in counts)
-        tally.count(tried=tried, refused=refused, recovered=tried)
-        print(f"  {target.name:16} {tried:9,} inputs, {refused:9,} refused", file=sys.stderr)
-    tally.count(recovered=-len(tally.findings))
+        tried = sum(one[4 * place + _TRIED] for one in counts)
+        refused = sum(one[4 * place + _REFUSED] for one in counts)
+        wrong = sum(one[4 * place + _WRONG] for one in counts)
+        tally.count(tried=tried, refused=refused, recovered=tried - wrong)
+        line = f"{tried:9,} inputs, {refused:9,} refused, {wrong:7,} wrong"
+        print(f"  {target.name:16} {line}", file=sys.stderr)
     tally.note = f"{tally.tried / seconds:,.0f} inputs per second with {len(counts)} processes"
 
 

@@ -179,6 +179,9 @@ def _saved(save: Callable[..., object], *given: Any, **named: Any) -> bytes:
     return file.getvalue()
 
 
+_LABELS = _saved(np.save, np.array([1, -1, 1, 1, -1, 1, -1, -1]))
+
+
 def _json_mutant(draw: random.Random, data: bytes, others: tuple[bytes, ...]) -> bytes:
     return to_text(draw, mutated_json(draw, data))
 
@@ -210,5 +213,8 @@ def _archive_mutant(draw: random.Random, data: bytes, others: tuple[bytes, ...])
     ) as made:
         for name in ("X", "y"):
             ending = draw.choice((".npy", ".npy", ".npy", ".npy", "", ".txt"))
-            made.writestr(name + ending, mutated_bytes(draw, data, others))
+            member = data if name == "X" else _LABELS
+            if draw.random() < 0.6:
+                member = mutated_bytes(draw, member, others)
+            made.writestr(name + ending, member)
     return file.getvalue()
