@@ -41,7 +41,7 @@ import scipy.sparse as sp
 
 
 class Slow:
-    def __init__(self, seconds=0.01):
+    def __init__(self, seconds=0.002):
         self.seconds, self.w = seconds, None
 
     def learn(self, X, y):
