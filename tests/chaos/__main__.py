@@ -28,6 +28,8 @@ def main() -> int:
     os.environ["OKBENCH_ALLOW_LEARNERS"] = world.OWN.partition(":")[0]
     os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+    # of the semaphores of killed runs, which no one else could remove
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
     if given.case:
         return _repeated(given.case, given.seed)
     counts = _SLICE if given.slice else _WHOLE
