@@ -24,6 +24,7 @@ EXPORT_EPILOG = """\b
 Examples:
   okbench export runs -o outcomes.csv
   okbench export runs/demo.jsonl --curves -o curves.parquet
+  okbench export results --verdicts -o verdicts.csv
 """
 
 
@@ -142,16 +143,29 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "parquet"]),
-    help="Format of the file.  [default: by its ending]",
+    type=click.Choice(["csv", "parquet", "json"]),
+    help="Format of the file; json for verdicts only.  [default: by its ending]",
 )
 @click.option("--curves", is_flag=True, help="One row per point of the curves, not per trial.")
-def export(places: tuple[Path, ...], output: Path, form: str | None, curves: bool) -> None:
+@click.option(
+    "--verdicts", is_flag=True, help="One row per printed cell: its outcome, and what it rests on."
+)
+def export(
+    places: tuple[Path, ...], output: Path, form: str | None, curves: bool, verdicts: bool
+) -> None:
     """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
 
     The columns are those of the DataFrame that okbench.load_results returns in Python.
     """
+    from okbench.learners.registry import versions
     from okbench.reports.tables.export import export as write_table
+    from okbench.reports.tables.export import export_verdicts
 
-    count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
+    chosen = form or output.suffix.removeprefix(".").lower()
+    if verdicts and curves:
+        raise UsageError("--verdicts and --curves exclude each other")
+    if verdicts:
+        count = export_verdicts(places, chosen, output, versions())
+    else:
+        count = write_table(places, chosen, output, curves)
     click.echo(f"{output}: {count} rows")

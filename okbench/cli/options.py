@@ -61,8 +61,10 @@ results = click.option(
 )
 settings = click.option(
     "--settings",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File of settings chosen by okbench tune, instead of the one beside the table.",
+    type=FILE,
+    metavar="NAME|FILE",
+    help="Other settings of the table by their name (default, fitted or searched),"
+    " or a file of settings chosen by okbench tune.",
 )
 table_format = click.option(
     "--format",
