@@ -44,7 +44,10 @@ def main() -> int:
             start = time.monotonic()
             _DISTURB[tally.part](made, tally, given.seed, counts[tally.part], _JOBS)
             tally.note = f"{time.monotonic() - start:.0f} s"
-            print(f"  {tally.part}: {tally.note}", file=sys.stderr)
+            found = (
+                f"{tally.recovered:,} of {tally.tried:,} recovered, {len(tally.findings)} findings"
+            )
+            print(f"  {tally.part}: {found}, {tally.note}", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     left = 60 * given.minutes - (time.monotonic() - began)
