@@ -226,7 +226,8 @@ def _text_of(path: Path, missing: type[OkbenchError], most: int) -> str:
     shown = _shown(path)
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            size = os.fstat(file.fileno()).st_size or most  # a pipe has none
+            content = file.read(min(size, most) + 1)  # which takes that much memory at once
         if len(content) > most:
             raise ConfigError(f"{shown}: longer than the {most:,} bytes that are read")
         return io.StringIO(content.decode("utf-8-sig"), newline=None).read()
