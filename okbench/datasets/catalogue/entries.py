@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import cast
+from urllib.parse import urlsplit
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
@@ -43,6 +44,7 @@ from okbench.datasets.catalogue.specs import (
     Source,
     Split,
     VariantSpec,
+    is_plain_name,
 )
 from okbench.papers.provenance import AS_DESCRIBED, read_preparation
 
@@ -59,7 +61,7 @@ _VARIANT_KEYS = (
     *("task", "features", "classes", "rows", "train", "note", "prepared"),
 )
 _READER_KEYS = tuple(option.name for option in fields(ReaderSpec))
-_PLAIN_NAME = re.compile(r"[^/\\\0]+")
+_OWN_NAME = re.compile(r"[^/\\\0]+")  # of a user's own file, which stays where it is
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def _check_aliases(entries: Mapping[str, DatasetSpec]) -> None:
 
 
 def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool) -> DatasetSpec:
+    if not is_plain_name(name):
+        raise node.error(f"'{name}' is no name of a dataset: it names a folder as well")
     entry = node.fields(_ENTRY_KEYS, required=("task",))
     task = cast(Task, entry["task"].choice(TASKS))
     spec = DatasetSpec(
@@ -171,7 +175,7 @@ def _file(
         raise node.error(f"'{key}' has no reader; add 'reader: libsvm' or another")
     return FileSpec(
         key=key,
-        name=_name(found["name"]),
+        name=_own_name(found["name"]) if "path" in found else _name(found["name"]),
         folder=_name(found["folder"]) if "folder" in found else folder,
         reader=reader,
         sources=_sources(found.get("from"), bases),
@@ -232,6 +236,13 @@ def _address(node: Node, bases: Mapping[str, str]) -> str:
     if not address.startswith(("https://", "http://")):
         known = ", ".join(f"{base}:" for base in bases)
         raise node.error(f"'{text}' is no address: begin with https:// or a base ({known})")
+    try:
+        parts = urlsplit(address)
+        named = parts.hostname and parts.port != 0  # reading the port checks it
+    except ValueError as error:
+        raise node.error(f"'{text}' is no address: {error}") from error
+    if not named:
+        raise node.error(f"'{text}' is no address: it names no host")
     return address
 
 
@@ -322,8 +333,15 @@ def _digest(node: Node | None, digits: int) -> str:
 
 def _name(node: Node) -> str:
     text = node.text()
-    if not _PLAIN_NAME.fullmatch(text) or text in (".", ".."):
+    if not is_plain_name(text):
         raise node.error(f"'{text}' is no plain file name")
+    return text
+
+
+def _own_name(node: Node) -> str:
+    text = node.text()
+    if not _OWN_NAME.fullmatch(text) or text in (".", ".."):
+        raise node.error(f"'{text}' is no file name")
     return text
 
 

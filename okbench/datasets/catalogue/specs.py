@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -16,6 +17,14 @@ Label = int | float | str
 TASKS: tuple[str, ...] = get_args(Task)
 FORMATS: tuple[str, ...] = get_args(Format)
 SCALES: tuple[str, ...] = get_args(Scale)
+
+# what may become the name of a file or a folder, on any system
+_PLAIN_NAME = re.compile(r"\w([\w .+'()=,~@&-]{0,118}[\w+')=~@&-])?")
+
+
+def is_plain_name(text: str) -> bool:
+    """Whether a text may become the name of a file or a folder."""
+    return _PLAIN_NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
