@@ -13,9 +13,10 @@ import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from statistics import fmean
+from functools import lru_cache
+from statistics import fmean, quantiles
 
 FEWEST_PAIRS = 6  # with fewer pairs, Wilcoxon's test cannot reach 5 %
 MOST_COUNTED = 50  # beyond so many pairs, the normal approximation is good enough
@@ -41,6 +42,11 @@ class Paired:
     def decided(self) -> bool:
         """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
+
+    @property
+    def turned(self) -> Paired:
+        """The same for second − first."""
+        return replace(self, mean=0 - self.mean, low=0 - self.high, high=0 - self.low)  # no −0
 
 
 def paired(
@@ -85,11 +91,26 @@ def signed_rank(differences: Sequence[float]) -> float:
     doubled = [round(2 * rank) for rank in rankdata([abs(d) for d in moved])]  # ties have halves
     above = sum(d for d, difference in zip(doubled, moved, strict=True) if difference > 0)
     least = min(above, sum(doubled) - above)
-    ways = [1] + [0] * sum(doubled)
-    for d in doubled:
-        for total in range(len(ways) - 1, d - 1, -1):
-            ways[total] += ways[total - d]
+    ways = _ways_to_sum(tuple(sorted(doubled)))
     return min(1.0, 2 * sum(ways[: least + 1]) / 2 ** len(moved))
+
+
+@lru_cache(maxsize=1024)  # without ties, all tests of so many pairs share one distribution
+def _ways_to_sum(ranks: tuple[int, ...]) -> list[int]:
+    """In how many ways some of the ranks add up to each total."""
+    ways = [1] + [0] * sum(ranks)
+    for rank in ranks:
+        for total in range(len(ways) - 1, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    return ways
+
+
+def far_out(values: Sequence[float]) -> bool:
+    """Whether a value lies more than three interquartile ranges outside the quartiles ("far out",
+    Tukey 1977): then the median says more about a typical trial than the mean.
+    """
+    low, _, high = quantiles(values, method="inclusive")
+    return max(max(values) - high, low - min(values)) > 3 * (high - low)
 
 
 def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
@@ -127,7 +148,7 @@ def fewest_pairs(family: int = 1, alpha: float = 0.05) -> int:
 @dataclass(frozen=True)
 class Sample:
     """The mean and the standard deviation (n − 1) of n trials, each as the interval in which it
-    lies: a single point where the trials are at hand, wider where only a rounded number is known.
+    lies: a single point where the trials are known, wider where only a rounded number is known.
     An n of 0 says that the mean is exact.
     """
 
@@ -137,7 +158,7 @@ class Sample:
 
 
 def sample(mean: float, std: float, n: int) -> Sample:
-    """A sample whose trials are at hand."""
+    """A sample whose trials are known."""
     return Sample((mean, mean), (std, std), n)
 
 

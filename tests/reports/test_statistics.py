@@ -11,7 +11,6 @@ import pytest
 from scipy import special, stats
 
 from okbench.reports import statistics
-from okbench.reports.compare import rank_tests
 
 DRAW = np.random.default_rng(5)
 
@@ -68,7 +67,7 @@ def test_signed_ranks_of_many_pairs_are_approximately_normal() -> None:
         assert statistics.signed_rank(moved) == pytest.approx(expected, rel=1e-12)
 
 
-def test_pairs_are_those_of_the_same_row_order() -> None:
+def test_pairs_are_those_of_the_same_permutation() -> None:
     first = {r: 10.0 + r for r in range(8)}
     second = {r: 9.0 + r for r in range(2, 12)}
     found = statistics.paired(first, second)
@@ -79,6 +78,14 @@ def test_pairs_are_those_of_the_same_row_order() -> None:
 def test_too_few_pairs_cannot_decide() -> None:
     assert statistics.paired_differences([1.0] * 5) is None
     assert statistics.paired_differences([1.0] * 6 + [math.nan]) is None
+
+
+def test_turned_differences_are_those_of_the_exchanged_samples() -> None:
+    first, second = (dict(enumerate(DRAW.normal(size=9))) for _ in range(2))
+    one, other = statistics.paired(first, second), statistics.paired(second, first)
+    assert one is not None
+    assert other is not None
+    assert vars(one.turned) == pytest.approx(vars(other))
 
 
 def test_no_difference_at_all_is_certain_to_happen_by_chance() -> None:
@@ -120,59 +127,6 @@ def test_holm_multiplies_the_smallest_most_and_keeps_the_order() -> None:
     assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert statistics.holm([0.6, 0.7]) == [1.0, 1.0]
     assert statistics.holm([]) == []
-
-
-def test_average_ranks_share_ties() -> None:
-    assert rank_tests.average_ranks([[3.0, 1.0, 1.0], [1.0, 2.0, 3.0]]) == [2.0, 1.75, 2.25]
-
-
-@pytest.mark.parametrize("high", [3, 6, 1000])
-def test_friedman_is_that_of_the_textbook(high: int) -> None:
-    for _ in range(35):
-        scores = DRAW.integers(0, high, (9, 4)).tolist()
-        ranks = [ranks_of(row) for row in scores]
-        squares = sum(rank**2 for row in ranks for rank in row)
-        columns = sum(sum(column) ** 2 for column in zip(*ranks, strict=True))
-        expected = 9 * 4 * 5**2 / 4
-        statistic = 3 * (columns - 9 * expected) / (squares - expected)
-        chance = special.chdtrc(3, statistic)
-        assert rank_tests.friedman(scores) == pytest.approx(chance, rel=1e-11)
-        averages = [fmean(column) for column in zip(*ranks, strict=True)]
-        assert rank_tests.average_ranks(scores) == pytest.approx(averages, rel=1e-15)
-
-
-def test_friedman_needs_two_rows_and_three_columns_that_differ() -> None:
-    assert rank_tests.friedman([]) is None
-    assert rank_tests.friedman([[1.0, 2.0, 3.0]]) is None
-    assert rank_tests.friedman([[1.0, 2.0]] * 4) is None
-    assert rank_tests.friedman([[1.0] * 3] * 4) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("learners", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)]
-)  # Demšar 2006, Table 5 (a)
-def test_the_critical_difference_is_the_printed_one(learners: int, q: float) -> None:
-    expected = q * math.sqrt(learners * (learners + 1) / (6 * 14))
-    assert rank_tests.critical_difference(learners, 14) == pytest.approx(expected, abs=1e-3)
-    assert rank_tests.critical_difference(learners, 1) is None
-
-
-def test_kendall_counts_pairs_in_the_same_order() -> None:
-    for _ in range(100):
-        first, second = DRAW.integers(0, 8, 10).tolist(), DRAW.integers(0, 8, 10).tolist()
-        pairs = [
-            (np.sign(first[a] - first[b]), np.sign(second[a] - second[b]))
-            for a in range(10)
-            for b in range(a)
-        ]
-        moved = math.prod(sum(pair[side] != 0 for pair in pairs) for side in (0, 1))
-        expected = sum(x * y for x, y in pairs) / math.sqrt(moved)
-        assert rank_tests.kendall(first, second) == pytest.approx(expected, abs=1e-15)
-
-
-def test_kendall_of_too_few_or_of_equal_values_is_undecided() -> None:
-    assert rank_tests.kendall([1.0, 2.0], [1.0, 2.0]) is None
-    assert rank_tests.kendall([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is None
 
 
 def test_nearly_equal_differences_give_no_warning() -> None:
@@ -217,6 +171,16 @@ def test_the_interval_of_a_printed_number_holds_what_is_printed_so(places: int) 
         for text in (f"{value:.{places}f}", f"{cut_off:.{places}f}"):
             low, high = statistics.rounding_interval(text) or (math.nan, math.nan)
             assert low - 1e-12 <= value <= high + 1e-12
+
+
+def test_a_value_three_interquartile_ranges_outside_is_far_out() -> None:
+    assert not statistics.far_out([*range(10)])
+    # with an eleventh value above, the quartiles are 2.5 and 7.5, and the fence is at 22.5
+    assert not statistics.far_out([*range(10), 22.4])
+    assert statistics.far_out([*range(10), 22.6])
+    assert statistics.far_out([*range(10), -13.6])  # quartiles 1.5 and 6.5, fence at −13.5
+    assert not statistics.far_out([*range(10), -13.4])
+    assert not statistics.far_out([3.0] * 8)
 
 
 def known(values: list[float]) -> statistics.Sample:
