@@ -8,7 +8,8 @@
 
 A value is compared by the functions of `verdicts`. That a print is missed needs every value of the
 cell to differ, so the largest of their p values is the cell's, corrected after Holm for all varied
-cells of the table. No setting is chosen here: `unreachable` rests on no fit.
+cells of the table. No setting is chosen here: `unreachable` rests on no fit. It speaks of the
+values of the range; a value beside them may still give the print, and `own` tells if it does.
 """
 
 from __future__ import annotations
@@ -18,14 +19,21 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from okbench.base.errors import UsageError
-from okbench.papers.provenance import OPEN, basis_of
+from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import PrintedCell, Range, Search, Setting, Table
 from okbench.papers.values import Value
 from okbench.reports.load import LoadedTable
 from okbench.reports.statistics import holm, welch_test
 from okbench.reports.tables.cells import Cell as Measured
 from okbench.reports.tables.cells import CellKey, Expected, cells
-from okbench.reports.tables.verdicts import ALPHA, equal_as_printed, must_be_equal, samples
+from okbench.reports.tables.verdicts import (
+    AGREES,
+    ALPHA,
+    equal_as_printed,
+    judge,
+    must_be_equal,
+    samples,
+)
 from okbench.trials.plan.cells import Cell, chosen_cells, row_key
 from okbench.trials.plan.options import Options
 from okbench.trials.search.search_grid import Candidate, label_of, variations, with_candidates
@@ -60,16 +68,22 @@ class Tried:
 @dataclass(frozen=True)
 class Envelope:
     """A printed cell with what its ranges gave. `own` is the cell with the table's settings;
-    `held` are those that neither paper nor authors give and that have no range. `at` are the values
-    that the outcome speaks of: those that reach the print, those around it, the nearest one, or
-    those that are open."""
+    `given` are its values of those varied, which agree with the print or not. `held` are settings
+    that neither paper nor authors give and that have no range. `at` are the values that the outcome
+    speaks of: those that reach the print, those around it, the nearest one, or those that are open.
+    """
 
     printed: PrintedCell
     own: Measured
+    given: Mapping[str, Value]
     tried: tuple[Tried, ...]
     held: Mapping[str, Setting]
     outcome: Outcome
     at: tuple[Tried, ...]
+
+    @property
+    def own_agrees(self) -> bool:
+        return judge(self.own).outcome in AGREES
 
     @property
     def low(self) -> float | None:
@@ -221,19 +235,27 @@ def _judged(
     p_values = [max(one.p for one in found) for found in tried.values()]
     corrected = dict(zip(tried, holm(p_values), strict=True))
     return {
-        cell: Envelope(
-            loaded.table.printed[_key(cell)],
-            _own(loaded, _key(cell)),
-            found,
-            {
-                name: setting
-                for name, setting in settings[cell].items()
-                if all(name not in one.values for one in found)
-            },
-            *_decided(found, corrected[cell]),
-        )
-        for cell, found in tried.items()
+        cell: _envelope(loaded, cell, settings[cell], tried[cell], corrected[cell])
+        for cell in tried
     }
+
+
+def _envelope(
+    loaded: LoadedTable,
+    cell: Cell,
+    settings: Mapping[str, Setting],
+    tried: tuple[Tried, ...],
+    p: float,
+) -> Envelope:
+    varied = {name for one in tried for name in one.values}
+    return Envelope(
+        loaded.table.printed[_key(cell)],
+        _own(loaded, _key(cell)),
+        {name: one.value for name, one in settings.items() if name in varied},
+        tried,
+        {name: one for name, one in settings.items() if name not in varied},
+        *_decided(tried, p),
+    )
 
 
 def _own(loaded: LoadedTable, key: CellKey) -> Measured:
@@ -294,13 +316,3 @@ def _around(tried: Sequence[Tried]) -> tuple[Tried, ...]:
         if below and above:
             return below[0], above[0]
     return ()
-
-
-def held_words(envelope: Envelope) -> str:
-    """`decay 0.03 (default)` for the settings without a range."""
-    return ", ".join(
-        f"{name} {value:g} ({basis_of(one.source)})"
-        if isinstance(value := one.value, int | float)
-        else f"{name} {value} ({basis_of(one.source)})"
-        for name, one in envelope.held.items()
-    )

@@ -5,21 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import Any, get_args
 
 from okbench.papers.provenance import basis_of
 from okbench.papers.values import Value, spelled
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.tables.cells import Cell
-from okbench.reports.tables.envelopes import Envelope, Envelopes, Tried, held_words
+from okbench.reports.tables.envelopes import Envelope, Envelopes, Outcome, Tried
 from okbench.reports.tables.layout import OURS, PAPER, Entry, Row, Sheet
 
 _CSV = (
     "table", "dataset", "learner", "metric", "printed", "mean", "std", "n", "rests_on", "low",
-    "high", "values", "outcome", "at", "at_mean", "at_std", "at_n", "held",
+    "high", "values", "outcome", "at", "at_mean", "at_std", "at_n", "own_agrees", "held",
 )  # fmt: skip
 _SHOWN = 3  # values that a statement names
 
@@ -42,21 +43,35 @@ def sheet_of(found: Envelopes) -> Sheet:
 
 def statement(found: Envelope) -> str:
     """`reachable at step = 0.2 (29.30 ± 0.42)`, and what was held fixed."""
+    words = _outcome_words(found)
+    if found.own_agrees and found.outcome in ("between values", "unreachable"):
+        words += f"; the table's own {_named(found.given)} gives it"
+    held = held_words(found)
+    return f"{words}; held: {held}" if held else words
+
+
+def _outcome_words(found: Envelope) -> str:
     names = ", ".join(map(_at, found.at[:_SHOWN]))
     more = f" and {len(found.at) - _SHOWN} more" if len(found.at) > _SHOWN else ""
-    held = f"; {words} held" if (words := held_words(found)) else ""
     if found.outcome == "reachable":
-        return f"reachable at {names}{more}{held}"
+        return f"reachable at {names}{more}"
     if found.outcome == "between values":
-        return f"reached at no value, but between {' and '.join(map(_at, found.at))}{held}"
+        return f"reached at no value of the range, but between {' and '.join(map(_at, found.at))}"
     if found.outcome == "unreachable":
-        return f"unreachable anywhere in the range; nearest: {names}, {_miss(found.at[0])}{held}"
-    missing = [one for one in found.tried if one.standing == "not measured"]
+        return f"unreachable at every value of the range; nearest: {names}, {_miss(found.at[0])}"
+    missing = sum(one.standing == "not measured" for one in found.tried)
     if missing:
-        done = len(found.tried) - len(missing)
-        return f"not decided: {done} of {len(found.tried)} values are measured{held}"
+        count = len(found.tried)
+        return f"not decided: {count - missing} of {count} values are measured"
     few = min(one.cell.n for one in found.at)
-    return f"not decided by {few} permutations at {names}{more}{held}"
+    return f"not decided by {few} permutations at {names}{more}"
+
+
+def held_words(found: Envelope) -> str:
+    """`decay = 0.03 (default)` for the settings without a range."""
+    return ", ".join(
+        f"{_named({name: one.value})} ({basis_of(one.source)})" for name, one in found.held.items()
+    )
 
 
 def envelope_words(found: Envelope) -> str:
@@ -81,8 +96,9 @@ def csv_of(found: Envelopes) -> str:
         row = [
             found.table, dataset, learner, found.metric, one.printed.text,
             one.own.mean, one.own.std, one.own.n, one.own.rests_on,
-            one.low, one.high, len(one.tried), one.outcome, values_words(near),
-            near.cell.mean, near.cell.std, near.cell.n, held_words(one),
+            one.low, one.high, len(one.tried), one.outcome, _named(near.values),
+            near.cell.mean, near.cell.std, near.cell.n,
+            one.own_agrees, held_words(one),
         ]  # fmt: skip
         writer.writerow("" if entry is None else entry for entry in row)
     return page.getvalue()
@@ -102,6 +118,8 @@ def json_of(found: Envelopes) -> str:
                 "learner": learner,
                 "printed": asdict(one.printed),
                 "own": {**_json_cell(one.own), "rests_on": one.own.rests_on},
+                "given": dict(one.given),
+                "own_agrees": one.own_agrees,
                 "low": one.low,
                 "high": one.high,
                 "outcome": one.outcome,
@@ -131,9 +149,9 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
     return {"mean": cell.mean, "std": cell.std, "n": cell.n, "statuses": dict(cell.statuses)}
 
 
-def values_words(tried: Tried) -> str:
+def _named(values: Mapping[str, Value]) -> str:
     """`step = 0.02, decay = 0.03`."""
-    return ", ".join(f"{name} = {_short(value)}" for name, value in tried.values.items())
+    return ", ".join(f"{name} = {_short(value)}" for name, value in values.items())
 
 
 def _short(value: Value) -> str:
@@ -143,7 +161,7 @@ def _short(value: Value) -> str:
 def _at(tried: Tried) -> str:
     mean = tried.cell.mean
     given = "diverged" if mean is None else numbers.of_cell(tried.cell, mean)
-    return f"{values_words(tried)} ({given})"
+    return f"{_named(tried.values)} ({given})"
 
 
 def _miss(tried: Tried) -> str:
@@ -164,7 +182,8 @@ def _own(found: Envelope) -> str:
 def _notes(found: Envelopes) -> tuple[str, ...]:
     counts = [
         f"{sum(one.outcome == outcome for one in found.found.values())} {outcome}"
-        for outcome in dict.fromkeys(one.outcome for one in found.found.values())
+        for outcome in get_args(Outcome)
+        if any(one.outcome == outcome for one in found.found.values())
     ]
     notes = [
         f"Printed numbers: {', '.join(counts)}.",
@@ -173,6 +192,8 @@ def _notes(found: Envelopes) -> tuple[str, ...]:
         "Means ± standard deviations over the stored permutations; docs/verdicts.md says when a "
         "number is reachable.",
     ]
+    if any(one.outcome == "not decided" for one in found.found.values()):
+        notes.append("Not decided: more permutations may decide (--trials).")
     if found.fixed:
         listed = "; ".join(f"{name} ({', '.join(who)})" for name, who in found.fixed.items())
         notes.append(f"Not varied, because the table has no range for it: {listed}.")
