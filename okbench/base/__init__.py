@@ -12,4 +12,5 @@ __all__ = [
     "shared_types",
     "shipped",
     "whole_files",
+    "worker_processes",
 ]

@@ -13,7 +13,7 @@ from okbench.cli import options
 COMPARE_EPILOG = """\b
 Examples:
   okbench compare runs/demo.jsonl again/demo.jsonl
-  okbench compare table5                  the best learner of each dataset with all others
+  okbench compare table5                  all pairs of learners
   okbench compare table5 --against OGD --picture ranks.svg
 """
 MERGE_EPILOG = """\b

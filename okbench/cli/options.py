@@ -95,6 +95,20 @@ def every_core(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else jobs
 
 
+def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
+    from okbench.learners.registry import allow
+
+    allow(*names)
+
+
+allow_learner = click.option(
+    "--allow-learner",
+    metavar="MODULE[:CLASS]",
+    multiple=True,
+    expose_value=False,
+    callback=_allow,
+    help="Allow a user-defined learner that a file names. Its code is run.",
+)
 how_to_run = together(
     click.option(
         "-j", "--jobs", type=int, help="Trials that run at the same time.  [default: all cores]"
@@ -102,12 +116,16 @@ how_to_run = together(
     click.option(
         "--time-limit",
         type=TIME,
-        help="End a trial after this time in the learner: 90s, 30m or 2h."
+        help="End a trial after this time in the learner: 90s, 30m or 2h. A call that does not"
+        " return is ended 10 % later, or 1 s."
         "  [default: the table's own limit, if it has one]",
     ),
     click.option(
         "--retry",
         type=STATUSES,
         help="Run trials again that ended so: failed, timeout, memory, diverged, interrupted.",
+    ),
+    click.option(
+        "--force", is_flag=True, help="Run trials that are expected not to fit into the memory."
     ),
 )

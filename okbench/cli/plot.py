@@ -36,6 +36,7 @@ def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **w
     from okbench.base.whole_files import write_whole
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
+    from okbench.papers.table_names import file_of
     from okbench.reports.figures.draw import images
     from okbench.reports.figures.figure_data import picture_of
     from okbench.reports.figures.text import csv_of
@@ -52,7 +53,7 @@ def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **w
         )
     files = {**images(picture), "csv": csv_of(picture).encode("utf-8")}
     for ending, content in files.items():
-        path = (to or results) / f"{found.name}.{ending}"
+        path = file_of(to or results, found.name, f".{ending}")
         write_whole(path, content)
         click.echo(path)
     if picture.absent:

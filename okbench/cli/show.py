@@ -205,10 +205,10 @@ def _listed(label: str, words: Sequence[str]) -> Lines:
 
 def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
-    from okbench.learners.registry import find, settings_of
+    from okbench.learners.registry import find_named, settings_of
 
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
-        entry = find(name)
+        entry = find_named(name).loaded()
         settings = settings_of(entry.load())
     return {
         "name": entry.name,

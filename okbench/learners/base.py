@@ -40,6 +40,7 @@ class OnlineLearner(ABC):
     draws: Draws
     updates: int = 0  # rows that changed the model
 
+    @np.errstate(all="ignore")  # what overflows here shows in the scores
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
         """Forget everything and face this problem, with these draws."""
         if problem.task not in self.tasks:
@@ -63,6 +64,7 @@ class OnlineLearner(ABC):
         scores = self.scores(X)
         return self._begun().decide(scores)
 
+    @np.errstate(all="ignore")  # what overflows shows in the scores
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
@@ -71,6 +73,7 @@ class OnlineLearner(ABC):
             self.begin(problem)
         return self._finite(self._learn(block, targets))
 
+    @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
         problem = self._begun()

@@ -12,6 +12,7 @@ from okbench.base.errors import ConfigError, UsageError, did_you_mean
 from okbench.base.shipped import shipped
 from okbench.papers.search import is_overlay
 from okbench.papers.table_file import read_card, read_table
+from okbench.papers.table_names import checked_name
 from okbench.papers.table_types import Card, Table
 
 
@@ -41,7 +42,7 @@ def find(name: str, folder: Path | None = None, *, tuned: Path | None = None) ->
     """
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
-        return read_table(path, path.stem, tuned)
+        return read_table(path, checked_name(path.stem, f"{path}: its name"), tuned)
     shelf = folder or shipped("configs")
     full = _full_name(name, names(shelf))
     return read_table(shelf / f"{full}.yaml", full, tuned)

@@ -62,6 +62,7 @@ class LoadedTable:
             absent=self.absent,
             family={(cell.dataset, cell.learner): cell for cell in whole},
             alternatives={name: self._with_others(shown, name) for name in self.others},
+            also_counted=self._counted_ids,
         )
 
     def _with_others(self, shown: Table, name: str) -> dict[CellKey, Cell]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_names import checked_name
 from okbench.trials.store.files import Store
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome
@@ -39,8 +40,8 @@ def table_of(path: Path) -> str:
     (`…/lsokl/table5.jsonl`), else its name. The outcomes are not read for it.
     """
     blessed = Store(path).blessed().get("table")
-    if blessed:
-        return str(blessed)
+    if blessed is not None:
+        return checked_name(blessed, f"{path}:1: blessed.table")
     folder, name = path.absolute().parent.name, path.stem
     known = {card.name for card in names()}
     return f"{folder}/{name}" if f"{folder}/{name}" in known else name
@@ -71,10 +72,13 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
 
 def _baseline_named(name: str) -> Path:
     """The baseline of a table, which may be named as anywhere: `table5`."""
-    path = Store.of(BASELINES, name).path
+    full = name
     with suppress(UsageError):
-        path = Store.of(BASELINES, find(name).name).path
-    if not path.is_file():
+        full = find(name).name
+    path = None
+    with suppress(UsageError):  # the path of a file that is not there
+        path = Store.of(BASELINES, full).path
+    if path is None or not path.is_file():
         raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
     return path
 

@@ -19,7 +19,7 @@ from okbench.papers.table_file import read_table
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "results/README.md")),
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CHANGELOG.md", "results/README.md")),
     *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "architecture.md"),
 ]
 CONFIGS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def put(folder: Path, text: str, name: str = "ours/table1") -> Path:
 def test_every_source_has_a_place_on_the_scale() -> None:
     assert {basis_of(source) for source in SOURCES} == set(BASES)
     assert weakest([]) == "printed"
-    for stronger, weaker in zip(BASES, BASES[1:], strict=False):
+    for stronger, weaker in pairwise(BASES):
         assert weakest([Ingredient("a", weaker), Ingredient("b", stronger)]) == weaker
 
 
@@ -111,7 +112,10 @@ def test_the_reader_of_preparations_agrees_with_the_catalogue() -> None:
         ("parkinsons", "", "fitted"),
         ("mnist", "lsokl", "fitted"),
         *((name, "", "fitted") for name in ("abalone", "cpusmall", "cadata", "casp")),
-        *((name, "", "found") for name in ("german", "spambase", "dna", "satimage", "housing", "mg")),
+        *(
+            (name, "", "found")
+            for name in ("german", "spambase", "dna", "satimage", "housing", "mg")
+        ),
         ("a9a", "", "printed"),
         ("made by a user", "", "printed"),
     ],

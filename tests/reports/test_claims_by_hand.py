@@ -59,7 +59,13 @@ def wanted(table: str, dataset: str, learner: str) -> dict[str, Any]:
 def trials(table: str, dataset: str, learner: str) -> dict[int, dict[str, Any]]:
     name, extra = learner, wanted(table, dataset, learner)
     if table.startswith("rrf"):
-        losses = {"Logit": "logistic", "Hinge": "hinge", "ε": "eps_insensitive", "ℓ1": "l1", "ℓ2": "l2"}
+        losses = {
+            "Logit": "logistic",
+            "Hinge": "hinge",
+            "ε": "eps_insensitive",
+            "ℓ1": "l1",
+            "ℓ2": "l2",
+        }
         name, _, loss = learner.partition("-") if learner.startswith("RRF-") else (learner, "", "")
         extra = {"loss": losses[loss]} if loss else {}
         name = {"BPAS": "BPA-S"}.get(name, name)
@@ -135,7 +141,9 @@ def times(table: str, dataset: str, ours: list[str], theirs: list[str], factor: 
     left, right = [value(name) for name in ours], [value(name) for name in theirs]
     if None in left or None in right:
         return None
-    ratio = min(one for one in right if one is not None) / min(one for one in left if one is not None)
+    ratio = min(one for one in right if one is not None) / min(
+        one for one in left if one is not None
+    )
     if factor / noise < ratio < factor * noise:
         return None
     return ratio >= factor
@@ -148,8 +156,8 @@ ONE = ["cod-rna", "ijcnn1", "poker", "airlines"]
 TWO = ["casp", "slice", "year", "airlines"]
 BUDGET_5 = ["RBP", "Forgetron", "Projectron", "Projectron++", "BPA-S", "BOGD"]
 BUDGET_9 = ["RBP", "Forgetron", "Projectron", "BOGD"]
-BASELINES = ["Perceptron", "OGD", "RBP", "Forgetron", "Projectron", "Projectron++", "BPAS", "BSGD-M",
-             "BOGD", "FOGD", "NOGD", "DualSGD"]  # fmt: skip
+BASELINES = ["Perceptron", "OGD", "RBP", "Forgetron", "Projectron", "Projectron++", "BPAS",
+             "BSGD-M", "BOGD", "FOGD", "NOGD", "DualSGD"]  # fmt: skip
 RRF = ["RRF-Logit", "RRF-Hinge"]
 OTHERS_2 = ["RBP", "Forgetron", "Projectron", "BOGD", "FOGD", "NOGD"]
 

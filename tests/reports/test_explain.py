@@ -35,7 +35,8 @@ def test_the_trials_of_a_cell_are_listed(tmp_path: Path) -> None:
     assert "FOGD × one of made/small: 5 of 6 trials done" in lines
     assert "paper prints  15.0 ± 1.0" in lines
     assert any(
-        line.startswith("outcome       within: ours minus") and "by 5 of 6" in line for line in lines
+        line.startswith("outcome       within: ours minus") and "by 5 of 6" in line
+        for line in lines
     )
     assert "rests on      fitted" in lines
     assert "              step fitted: a guess" in lines

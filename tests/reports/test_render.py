@@ -6,11 +6,14 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
+from okbench.reports.csv_text import csv_text
+from okbench.reports.tables import render as render_module
 from okbench.reports.tables.render import FORMATS, render
 from okbench.reports.tables.report import Report, report
 from okbench.trials.trial_types import Outcome, Trial
@@ -296,3 +299,56 @@ def test_ascii_stand_ins_keep_columns_aligned(beside_paper: Report) -> None:
 def test_an_unknown_format_is_refused_with_the_one_meant(own: Report) -> None:
     with pytest.raises(UsageError, match=r"no format 'latexx' .*Did you mean 'latex'"):
         render(own, "latexx")
+
+
+HOSTILE = (
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\n=1",
+    "＝1",
+    "a<script>|`x`\n# b &lt; [l](u)",
+)
+
+
+@pytest.mark.parametrize("form", ["csv", "md", "latex"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_from_elsewhere_are_shown_and_do_nothing(name: str, form: str) -> None:
+    table = replace(
+        TABLE,
+        name=name,
+        title=name,
+        datasets=(DatasetRow(name), DatasetRow("big")),
+        learners=(LearnerColumn(name, "A"), LearnerColumn("B", "B")),
+        printed={},
+        left_out=frozenset(),
+    )
+    found = {"a0": outcome(20, 1.0)}
+    page = render(report(table, found, {(name, name): ["a0"]}, MACHINES), form)
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(page)))
+        assert all(len(row) == len(rows[0]) for row in rows)
+        cells = [cell for row in rows for cell in row]
+        assert name in [cell.removeprefix("'") for cell in cells]
+        assert not [cell for cell in cells if cell[:1] in "=+-@\t\n＝" and cell]
+    elif form == "md":
+        assert "<script" not in page
+        assert "\n# b" not in page
+        assert "](u)" not in page.replace("\\]", "")
+        assert len({line.count("|") - line.count("\\|") for line in page.splitlines()[2:5]}) == 1
+    else:
+        assert "\n# b" not in page
+        assert "<" not in page
+        assert "\n\n" not in page.partition("\\end{tabular}")[0]
+
+
+def test_every_export_of_text_as_csv_neutralises_formulas() -> None:
+    page = csv_text([["=head", "x"], ["@a", -1.5], ["-1", "+2e3"], ["-inf()", "ok"], [None, True]])
+    assert list(csv.reader(io.StringIO(page))) == [
+        ["'=head", "x"], ["'@a", "-1.5"], ["-1", "+2e3"], ["'-inf()", "ok"], ["", "True"],
+    ]  # fmt: skip
+    reports = Path(render_module.__file__).parents[1]
+    users = [path.name for path in reports.rglob("*.py") if "csv.writer" in path.read_text("utf-8")]
+    assert users == ["csv_text.py"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from okbench.papers.table_names import file_of
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 from okbench.reports.figures.figure_data import Picture
@@ -24,12 +26,12 @@ from okbench.reports.tables.report import Report
 
 def page_of(name: str) -> str:
     """Where the page of a table is in the site."""
-    return f"tables/{name}.html"
+    return file_of(Path("tables"), name, ".html").as_posix()
 
 
 def raw_of(name: str) -> str:
     """Where the outcomes of a table are in the site."""
-    return f"raw/{name}.jsonl"
+    return file_of(Path("raw"), name, ".jsonl").as_posix()
 
 
 def table_page(exhibit: TableView, raw: str) -> str:

@@ -296,7 +296,7 @@ def _decided(tried: Sequence[Tried], p: float) -> tuple[Outcome, tuple[Tried, ..
         return "reachable", reaching
     unsettled = tuple(one for one in nearest if one.standing in ("open", "not measured"))
     if unsettled or p >= ALPHA:
-        return "not decided", unsettled or tuple(nearest[:1])
+        return "not decided", unsettled or (max(nearest, key=lambda one: one.p),)
     around = _around(tried)
     return ("between values", around) if around else ("unreachable", tuple(nearest[:1]))
 

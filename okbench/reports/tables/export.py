@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from okbench.base.errors import UsageError
 from okbench.base.whole_files import write_whole
 from okbench.papers.table_catalogue import find, names
+from okbench.reports.csv_text import harmless
 from okbench.reports.load import load_table
 from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import Cell, value_of
@@ -43,7 +44,6 @@ _VERDICT = ("paper", "table", "settings", "dataset", "learner", "metric", "print
             "printed_std", "measured", "std", "n", "outcome", "rests_on", "because", "low", "high",
             "smallest", "p", "reason", "trials")  # fmt: skip
 _ALL = Options()
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def load_results(place: Path | str, *, curves: bool = False) -> pd.DataFrame:
@@ -211,14 +211,10 @@ def _points(outcome: Outcome) -> Iterator[Row]:
 
 def _csv(frame: pd.DataFrame) -> bytes:
     """Numbers stay numbers; a text that a spreadsheet would run as a formula gets an apostrophe."""
-    text = frame.apply(lambda column: column.map(_harmless) if column.dtype.kind == "O" else column)
+    text = frame.apply(lambda column: column.map(harmless) if column.dtype.kind == "O" else column)
     page = io.StringIO()
     text.to_csv(page, index=False, lineterminator="\n")
     return page.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
@@ -24,7 +24,8 @@ CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
     "printed", "outcome", "rests_on",
 )  # fmt: skip
-_MARKDOWN = re.compile(r"([\\|*_<`\[])")
+_MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def render(report: Report, form: str, encoding: str | None = None) -> str:
@@ -79,8 +80,12 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """The text as Markdown shows it letter by letter."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """The text as Markdown shows it letter by letter, in one line and without any markup.
+
+    Not every reader of Markdown knows `\\<`, and all know `&lt;`.
+    """
+    line = _BREAKS.sub(" ", text)
+    return _MARKDOWN.sub(r"\\\1", html.escape(line, quote=False))
 
 
 def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
@@ -89,28 +94,24 @@ def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) ->
 
 
 def _csv(report: Report) -> str:
-    """One row a cell."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for key, cell in report.cells.items():
-        verdict = report.verdicts[key]
-        writer.writerow(
-            [
-                report.table,
-                cell.dataset,
-                cell.learner,
-                cell.metric,
-                *("" if number is None else number for number in (cell.mean, cell.std)),
-                cell.n,
-                "" if cell.seconds is None else cell.seconds,
-                cell.shortfall or "done",
-                cell.printed.text if cell.printed else "",
-                verdict.outcome if cell.printed else "",
-                verdict.rests_on if cell.printed and verdict.measured else "",
-            ]
-        )
-    return page.getvalue()
+    """One row per cell."""
+    rows = [
+        [
+            report.table,
+            cell.dataset,
+            cell.learner,
+            cell.metric,
+            *("" if number is None else number for number in (cell.mean, cell.std)),
+            cell.n,
+            "" if cell.seconds is None else cell.seconds,
+            cell.shortfall or "done",
+            cell.printed.text if cell.printed else "",
+            verdict.outcome if cell.printed else "",
+            verdict.rests_on if cell.printed and verdict.measured else "",
+        ]
+        for cell, verdict in zip(report.cells.values(), report.verdicts.values(), strict=True)
+    ]
+    return csv_text([CSV_COLUMNS, *rows])
 
 
 def _json(report: Report) -> str:

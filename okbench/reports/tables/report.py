@@ -98,17 +98,18 @@ def report(
     absent: tuple[str, ...] = (),
     family: Mapping[CellKey, Cell] | None = None,
     alternatives: Mapping[str, Mapping[CellKey, Cell]] | None = None,
+    also_counted: frozenset[str] = frozenset(),
 ) -> Report:
     """The report of a table. `machines` gives the machine line of an environment's hash; `blessed`
     are the cells of its baseline, `versions` those of the installed learners, `absent` the labels
     of learners that the table has lost; `family` are the cells of the whole table, and
-    `alternatives` those with other settings.
+    `alternatives` those with other settings, made of the trials `also_counted`.
     """
     known = machines or {}
     found = cells(table, outcomes, expected, versions)
     measured = {(cell.dataset, cell.learner): cell for cell in found}
     environments = {found for cell in measured.values() for found in cell.environments}
-    counted = {id_ for ids in expected.values() for id_ in ids}
+    counted = also_counted.union(*expected.values())
     return Report(
         table=table.name,
         title=table.title,

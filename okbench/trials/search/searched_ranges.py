@@ -8,7 +8,7 @@ from okbench.base.errors import ConfigError, did_you_mean
 from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Range, Search, Table
-from okbench.trials.plan.planning import named_in
+from okbench.trials.plan.planning import named_in, refuse_not_allowed
 
 
 def searched(
@@ -30,6 +30,7 @@ def searched(
 
 def refuse_unknown(table: Table, search: Search) -> None:
     """Refuse a range of what is no learner's setting: it is misspelled."""
+    refuse_not_allowed(table.learners)
     known = _settings_of_all(column.learner for column in table.learners)
     if all(range_.name in known for range_ in search.ranges):
         return

@@ -23,6 +23,7 @@ from typing import Any
 
 from okbench.base.errors import StoreError
 from okbench.base.locks import try_lock
+from okbench.papers.table_names import file_of
 from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_bytes, without_curve
 from okbench.trials.store.plans import CellPlan, plan_of, plan_record
 from okbench.trials.store.results_file import Contents
@@ -47,7 +48,7 @@ class Store:
     @classmethod
     def of(cls, results: Path, table: str) -> Store:
         """The store of a table, `lsokl/table5`, in a results folder."""
-        return cls(results / f"{table}.jsonl")
+        return cls(file_of(results, table, ".jsonl"))
 
     def outcomes(self, timed: bool | None = None) -> dict[str, Outcome]:
         """What came of each trial, by id; none when the file is not there yet."""
