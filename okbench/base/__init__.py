@@ -8,6 +8,7 @@ __all__ = [
     "errors",
     "jit",
     "locks",
+    "plain_text",
     "quantities",
     "shared_types",
     "shipped",

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from okbench.base.errors import UsageError
+from okbench.base.plain_text import escaped
 from okbench.cli import options
 from okbench.cli.choices import ANYTHING, kind_of, unknown_name
 
@@ -69,7 +70,7 @@ def _show_trial(prefix: str, results: Path, form: str) -> None:
         raise unknown_name(prefix, ("dataset", "table", "learner"), trial)
     if form == "json":
         page = json.dumps(page, indent=2, ensure_ascii=False)
-    click.echo(page.rstrip())
+    click.echo(escaped(page.rstrip()))
 
 
 def _dataset(name: str, variant: str) -> dict[str, Any]:

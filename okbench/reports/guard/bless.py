@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,16 +16,13 @@ from typing import Any
 
 from okbench.base.errors import DataError, UsageError
 from okbench.base.version import __version__
-from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
 from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
-from okbench.trials.store.files import SCHEMA, Store
+from okbench.trials.store.files import Store
+from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
 from okbench.trials.store.match_outcomes import Versions
-from okbench.trials.store.outcome_json import outcome_record, to_bytes
-from okbench.trials.store.plans import plan_record
-from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome, Status
 
 LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
@@ -57,6 +55,22 @@ def bless(
         raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
     if table.trials_of != table.name:
         raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
+    source, target = Store.of(runs, table.name).path, Store.of(baselines, table.name)
+    with ExitStack() as held:
+        if source.resolve() == target.path.resolve():
+            held.enter_context(target.locked())
+        loaded, chosen = _accepted(table, runs, options, versions)
+        if source.resolve() != target.path.resolve():
+            held.enter_context(target.locked())
+        before = _replaced(target)
+        target.replace(_lines(loaded, reason.strip(), chosen))
+    return Blessed(target.path, len(chosen), before)
+
+
+def _accepted(
+    table: Table, runs: Path, options: Options, versions: Versions | None
+) -> tuple[LoadedTable, list[Outcome]]:
+    """The outcomes of whole cells, which do not contradict each other."""
     source = Store.of(runs, table.name).path
     contents = read_file(source)
     loaded = load_table(table, runs, options, None, versions, contents)
@@ -72,16 +86,20 @@ def bless(
             f"{source}: {min(disputed)} was measured more than once, with different scores "
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
-    path = Store.of(baselines, table.name).path
-    standing = read_file(path) if path.is_file() else Contents()
-    if path.is_file() and not standing.blessed:
+    return loaded, [outcomes[id_] for id_ in dict.fromkeys(ids)]
+
+
+def _replaced(target: Store) -> int:
+    """The number of outcomes of the baseline that is replaced; it must be a baseline."""
+    if not target.path.exists():
+        return 0
+    standing = target.read(curves=False)
+    if not standing.blessed:
         raise DataError(
-            f"{path} holds outcomes and is no baseline, which would replace them; choose another "
-            "folder with --into"
+            f"{target.path} holds outcomes and is no baseline, which would replace them; choose "
+            "another folder with --into"
         )
-    chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
-    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen)))
-    return Blessed(path, len(chosen), len(standing.measured))
+    return len(standing.measured)
 
 
 def _complete(
@@ -110,13 +128,13 @@ def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterato
         "date": datetime.now(UTC).date().isoformat(),
         "okbench": __version__,
     }
-    yield to_bytes({"okbench": "results", "schema": SCHEMA, "blessed": header})
+    yield header_line(blessed=header)
     for hash_ in sorted({outcome.environment for outcome in kept}):
         if hash_ in contents.environments:
-            yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
+            yield environment_line(hash_, contents.environments[hash_])
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
     for plan in contents.distinct_plans():
         if plan.trial in first:
-            yield to_bytes({"plan": plan_record(plan)})
+            yield plan_line(plan)
     for outcome in kept:
-        yield to_bytes({"outcome": outcome_record(replace(outcome, curve=()))})
+        yield outcome_line(replace(outcome, curve=()))

@@ -12,6 +12,7 @@ from typing import Any
 from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.base.plain_text import escaped
 from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
@@ -47,7 +48,8 @@ def check_format(form: str) -> None:
 
 
 def written(text: str, encoding: str | None) -> str:
-    """The text, in ASCII where an encoding lacks some of its characters."""
+    """The text without control characters, in ASCII where an encoding lacks some of its own."""
+    text = escaped(text)
     return text if encodable(text, encoding) else in_ascii(text)
 
 

@@ -131,10 +131,13 @@ def route_of(trial: Trial, dataset: Dataset, learner: Any) -> Route:
 
 
 def figure_of(learner: Any, name: str) -> int | None:
-    """A figure that a learner offers as an attribute or a method; None when it has none to give."""
+    """A figure that a learner offers as an attribute or a method; None when it has none to give, or
+    one that is no count of 64 bits."""
     try:
         figure = getattr(learner, name, None)
-        return None if figure is None else int(figure() if callable(figure) else figure)
+        given: Any = figure() if callable(figure) else figure
+        count = int(given)
+        return count if count == given and 0 <= count < 2**63 else None
     except Exception:
         return None
 
