@@ -32,7 +32,7 @@ Examples:
   okbench run table5 --datasets german --learners FOGD --repetition 7 --again
   okbench run table5 --dry-run
   okbench run table5 --timing
-  okbench run table7 --vary inferred --datasets satimage --learners FOGD --trials 3
+  okbench run table7 --vary inferred --learners FOGD --trials 3
   okbench run --data rows.csv --target y
 """
 
