@@ -66,6 +66,12 @@ settings = click.option(
     help="Other settings of the table by their name (default, fitted or searched),"
     " or a file of settings chosen by okbench tune.",
 )
+vary = click.option(
+    "--vary",
+    type=click.Choice(["inferred"]),
+    help="Instead of the table: the settings that the paper does not give, varied through the"
+    " ranges it searched, and whether its numbers can be reached there.",
+)
 table_format = click.option(
     "--format",
     "form",

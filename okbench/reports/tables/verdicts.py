@@ -131,11 +131,11 @@ def _alone(cell: Cell) -> Judgement:
     equal = equal_as_printed(cell.mean, cell.printed.text)
     if equal:
         return replace(found, reason=f"{cell.mean:.6g} is printed so{short}", p=1.0)
-    if cell.exact and cell.n == cell.runs and not cell.printed.filler:
+    if must_be_equal(cell):
         worse = (cell.mean > cell.printed.mean) == cell.lower_is_better
         reason = "not the printed number, on the published permutations and without random numbers"
         return replace(found, outcome="worse" if worse else "better", reason=reason)
-    pair = _samples(cell)
+    pair = samples(cell)
     if pair is None:
         return replace(found, outcome="cannot say", reason="one trial has no deviation")
     low, high = interval = welch_interval(*pair)
@@ -176,13 +176,19 @@ def equal_as_printed(value: float, text: str) -> bool:
     return any((exact / unit).quantize(Decimal(1), way) * unit == printed for way in ways)
 
 
+def must_be_equal(cell: Cell) -> bool:
+    """Whether nothing random is in our mean nor in the printed one."""
+    filler = bool(cell.printed and cell.printed.filler)
+    return cell.exact and cell.n == cell.runs and not filler
+
+
 def difference_interval(cell: Cell) -> tuple[float, float] | None:
     """Where ours minus the paper's lies; None when there is no deviation to judge by."""
-    pair = _samples(cell)
+    pair = samples(cell)
     return welch_interval(*pair) if pair else None
 
 
-def _samples(cell: Cell) -> tuple[Sample, Sample] | None:
+def samples(cell: Cell) -> tuple[Sample, Sample] | None:
     """Ours and the paper's. Where the paper prints no deviation, ours is taken for both; where it
     prints a filler, its number is taken for that of a single permutation."""
     printed, spread, mean = cell.printed, cell.std, cell.mean
