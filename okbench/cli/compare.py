@@ -24,6 +24,7 @@ EXPORT_EPILOG = """\b
 Examples:
   okbench export runs -o outcomes.csv
   okbench export runs/demo.jsonl --curves -o curves.parquet
+  okbench export results --croissant -o results/croissant.json
 """
 
 
@@ -146,12 +147,26 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
     help="Format of the file.  [default: by its ending]",
 )
 @click.option("--curves", is_flag=True, help="One row per point of the curves, not per trial.")
-def export(places: tuple[Path, ...], output: Path, form: str | None, curves: bool) -> None:
+@click.option(
+    "--croissant",
+    is_flag=True,
+    help="Croissant metadata (JSON-LD): the files with their checksums, and one record per cell.",
+)
+def export(
+    places: tuple[Path, ...], output: Path, form: str | None, curves: bool, croissant: bool
+) -> None:
     """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
 
     The columns are those of the DataFrame that okbench.load_results returns in Python.
     """
+    from okbench.reports.croissant import export_croissant
     from okbench.reports.tables.export import export as write_table
 
+    if croissant:
+        if form or curves:
+            raise UsageError("--croissant has one format and no curves: give no other option")
+        records = export_croissant(places, output)
+        click.echo(f"{output}: {records} records")
+        return
     count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
     click.echo(f"{output}: {count} rows")

@@ -36,18 +36,21 @@ Examples:
 )
 @click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
 @options.settings
-@options.results
+@options.results_or_baselines
 @options.table_format
 def report(
     table: str,
     explain: tuple[str, str] | None,
     curve: bool,
     settings: Path | None,
-    results: Path,
+    results: Path | None,
     form: str,
     **which: Any,
 ) -> None:
-    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing."""
+    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing.
+
+    If runs/ has no outcomes of TABLE, the baselines of the project are printed.
+    """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
@@ -56,6 +59,7 @@ def report(
     if (explain and curve) or ((explain or curve) and form != "terminal"):
         raise UsageError("--explain, --curve and --format exclude each other")
     found = find(table, tuned=settings)
+    results = options.folder_of(found.trials_of, results)
     path = Store.of(results, found.trials_of).path
     if not path.exists():
         raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")

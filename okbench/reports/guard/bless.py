@@ -1,12 +1,13 @@
 """A baseline: the outcomes of a table as they should be, with the reason why.
 
 It is a results file as any other, whose header also says the table, the reason, the date and the
-version of okbench. Curves are left behind.
+version of okbench. Seconds on curves are rounded to three digits. Seconds that were measured alone
+stay in a baseline until others that were measured alone take their place.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.store.outcome_json import outcome_record, to_bytes
 from okbench.trials.store.plans import plan_record
 from okbench.trials.store.results_file import Contents
-from okbench.trials.trial_types import Outcome, Status
+from okbench.trials.trial_types import Curve, Outcome, Status
 
 LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
 
@@ -57,7 +58,7 @@ def bless(
     if table.trials_of != table.name:
         raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
     source = Store.of(runs, table.name).path
-    contents = read_file(source)
+    contents = read_file(source, curves=True)
     loaded = load_table(table, runs, options, None, versions, contents)
     outcomes, cells = loaded.outcomes, loaded.asked
     ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
@@ -70,14 +71,17 @@ def bless(
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
     path = Store.of(baselines, table.name).path
-    standing = read_file(path) if path.is_file() else Contents()
+    standing = read_file(path, curves=True) if path.is_file() else Contents()
     if path.is_file() and not standing.blessed:
         raise DataError(
             f"{path} holds outcomes and is no baseline, which would replace them; choose another "
             "folder with --into"
         )
-    chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
-    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen)))
+    chosen = _complemented(
+        [outcomes[id_] for id_ in dict.fromkeys(ids)], [*standing.measured, *contents.measured]
+    )
+    environments = {**standing.environments, **contents.environments}
+    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen, environments)))
     return Blessed(path, len(chosen), len(standing.measured))
 
 
@@ -99,8 +103,41 @@ def _complete(
     return wanted if found else []
 
 
-def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterator[bytes]:
-    contents = loaded.contents
+def _complemented(chosen: Iterable[Outcome], known: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes with seconds measured alone and with a curve, where another outcome of the same
+    trial has these and the same result. Its points come without their seconds, which belong to
+    another measurement."""
+    alike: dict[tuple[object, ...], list[Outcome]] = defaultdict(list)
+    for outcome in known:
+        alike[_result(outcome)].append(outcome)
+    found = []
+    for outcome in chosen:
+        others = alike[_result(outcome)][::-1]  # the latest first
+        timed = outcome.timed or not any(one.timed for one in others)
+        kept = outcome if timed else next(one for one in others if one.timed)
+        lent = next((one.curve for one in others if one.curve), ())
+        curve = kept.curve or tuple((*point[:3], None) for point in lent)
+        found.append(replace(kept, curve=_rounded(curve)))
+    return found
+
+
+def _result(outcome: Outcome) -> tuple[object, ...]:
+    return outcome.trial.id, outcome.status, outcome.total, outcome.rows, outcome.support
+
+
+def _rounded(curve: Curve) -> Curve:
+    """The curve with seconds of three digits: more are noise, and a quarter of the file."""
+    return tuple(
+        (*point[:3], None if point[3] is None else float(f"{point[3]:.3g}")) for point in curve
+    )
+
+
+def _lines(
+    loaded: LoadedTable,
+    reason: str,
+    kept: Sequence[Outcome],
+    environments: Mapping[str, Mapping[str, Any]],
+) -> Iterator[bytes]:
     header: dict[str, Any] = {
         "table": loaded.table.name,
         "reason": reason,
@@ -109,11 +146,11 @@ def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterato
     }
     yield to_bytes({"okbench": "results", "schema": SCHEMA, "blessed": header})
     for hash_ in sorted({outcome.environment for outcome in kept}):
-        if hash_ in contents.environments:
-            yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
+        if hash_ in environments:
+            yield to_bytes({"environment": environments[hash_], "hash": hash_})
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
-    for plan in contents.distinct_plans():
+    for plan in loaded.contents.distinct_plans():
         if plan.trial in first:
             yield to_bytes({"plan": plan_record(plan)})
     for outcome in kept:
-        yield to_bytes({"outcome": outcome_record(replace(outcome, curve=()))})
+        yield to_bytes({"outcome": outcome_record(outcome)})
