@@ -13,7 +13,7 @@ from okbench.cli import options
 COMPARE_EPILOG = """\b
 Examples:
   okbench compare runs/demo.jsonl again/demo.jsonl
-  okbench compare table5                  the best learner of each dataset with all others
+  okbench compare table5                  all pairs of learners
   okbench compare table5 --against OGD --picture ranks.svg
 """
 MERGE_EPILOG = """\b
@@ -24,6 +24,7 @@ EXPORT_EPILOG = """\b
 Examples:
   okbench export runs -o outcomes.csv
   okbench export runs/demo.jsonl --curves -o curves.parquet
+  okbench export results --verdicts -o verdicts.csv
   okbench export results --croissant -o results/croissant.json
 """
 
@@ -143,30 +144,45 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "parquet"]),
-    help="Format of the file.  [default: by its ending]",
+    type=click.Choice(["csv", "parquet", "json"]),
+    help="Format of the file; json for verdicts only.  [default: by its ending]",
 )
 @click.option("--curves", is_flag=True, help="One row per point of the curves, not per trial.")
+@click.option(
+    "--verdicts", is_flag=True, help="One row per printed cell: its outcome, and what it rests on."
+)
 @click.option(
     "--croissant",
     is_flag=True,
     help="Croissant metadata (JSON-LD): the files with their checksums, and one record per cell.",
 )
 def export(
-    places: tuple[Path, ...], output: Path, form: str | None, curves: bool, croissant: bool
+    places: tuple[Path, ...],
+    output: Path,
+    form: str | None,
+    curves: bool,
+    verdicts: bool,
+    croissant: bool,
 ) -> None:
     """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
 
     The columns are those of the DataFrame that okbench.load_results returns in Python.
     """
+    from okbench.learners.registry import versions
     from okbench.reports.croissant import export_croissant
     from okbench.reports.tables.export import export as write_table
+    from okbench.reports.tables.export import export_verdicts
 
+    chosen = form or output.suffix.removeprefix(".").lower()
+    if curves + verdicts + croissant > 1:
+        raise UsageError("--curves, --verdicts and --croissant exclude each other")
     if croissant:
-        if form or curves:
-            raise UsageError("--croissant has one format and no curves: give no other option")
-        records = export_croissant(places, output)
-        click.echo(f"{output}: {records} records")
+        if form:
+            raise UsageError("--croissant has one format: give no --format")
+        click.echo(f"{output}: {export_croissant(places, output)} records")
         return
-    count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
+    if verdicts:
+        count = export_verdicts(places, chosen, output, versions())
+    else:
+        count = write_table(places, chosen, output, curves)
     click.echo(f"{output}: {count} rows")

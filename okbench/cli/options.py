@@ -67,8 +67,10 @@ results_or_baselines = click.option(
 )
 settings = click.option(
     "--settings",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File of settings chosen by okbench tune, instead of the one beside the table.",
+    type=FILE,
+    metavar="NAME|FILE",
+    help="Other settings of the table by their name (default, fitted or searched),"
+    " or a file of settings chosen by okbench tune.",
 )
 table_format = click.option(
     "--format",
@@ -129,12 +131,16 @@ how_to_run = together(
     click.option(
         "--time-limit",
         type=TIME,
-        help="End a trial after this time in the learner: 90s, 30m or 2h."
+        help="End a trial after this time in the learner: 90s, 30m or 2h. A call that does not"
+        " return is ended 10 % later, or 1 s."
         "  [default: the table's own limit, if it has one]",
     ),
     click.option(
         "--retry",
         type=STATUSES,
         help="Run trials again that ended so: failed, timeout, memory, diverged, interrupted.",
+    ),
+    click.option(
+        "--force", is_flag=True, help="Run trials that are expected not to fit into the memory."
     ),
 )

@@ -46,8 +46,18 @@ Examples:
     help="Only these permutations, counted from 0: 0,7,19.",
 )
 @options.how_to_run
-@click.option("--backend", default="", help="threads, processes, or the name of a joblib backend.")
-@click.option("--memory", type=SIZE, help="End a trial whose model takes more memory: 512M or 2G.")
+@click.option(
+    "--backend",
+    default="",
+    help="threads (for okbench's own learners without a limit; all others run in processes),"
+    " processes, or the name of a joblib backend, in which limits hold between blocks alone.",
+)
+@click.option(
+    "--memory",
+    type=SIZE,
+    help="End a trial whose learner takes more memory: 512M or 2G. A call is ended 10 % above, or"
+    " 64 MB.",
+)
 @click.option("--timing", is_flag=True, help="Measure seconds: run one trial at a time.")
 @click.option("--again", is_flag=True, help="Run trials again that are done.")
 @click.option("--fetch", "fetching", is_flag=True, help="Download the datasets that are missing.")
@@ -208,10 +218,34 @@ def _print_plan(summary: Summary, options: Options) -> None:
         )
     elif summary.to_run:
         click.echo("  the time is unknown: there are no earlier outcomes to estimate it from")
+    for line in _memory(summary):
+        click.echo(f"  {line}")
     for line in _overlong(summary.overlong, summary.time_limit):
         click.echo(f"  {line}")
     for reason in summary.missing.values():
         click.echo(f"  missing: {reason}")
+
+
+def _memory(summary: Summary) -> Iterator[str]:
+    """The largest need that can be computed, and what is no part of it."""
+    from okbench.trials.run.memory_needs import largest, spoken_bytes
+
+    need = largest(need for need in summary.needs if need.model is not None)
+    if need is not None:
+        yield (
+            f"memory: {spoken_bytes(need.total)} for {need.learner} × {need.dataset}: "
+            f"{need.arithmetic}; {spoken_bytes(summary.available)} are available"
+        )
+    growing = [need for need in summary.needs if need.growth]
+    if growing:
+        most = max(growing, key=lambda need: need.growth)
+        yield (
+            f"not counted: {len(growing)} cells without a budget, of which {most.learner} × "
+            f"{most.dataset} grows up to {spoken_bytes(most.growth)} if every row becomes a support"
+        )
+    unknown = dict.fromkeys(n.learner for n in summary.needs if n.model is None and not n.growth)
+    if unknown:
+        yield f"not counted: what user-defined learners hold ({', '.join(unknown)})"
 
 
 def _overlong(cells: Sequence[Overlong], limit: float) -> Iterator[str]:

@@ -34,6 +34,7 @@ def describe(name: str, variant: str = "") -> dict[str, Any]:
         **_shape(dataset),
         "ranges": ranges,
         "preparation": _steps(chosen),
+        "prepared": {"source": chosen.prepared.source, "reason": chosen.prepared.reason},
         "note": chosen.note,
         "agreement": _agreement(entry, chosen, variant, dataset),
         "files": [_file(file) for file in entry.files_of(chosen)],

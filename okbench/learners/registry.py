@@ -149,6 +149,11 @@ def find(name: str) -> Entry:
     )
 
 
+def is_ours(entry: Entry) -> bool:
+    """Whether a learner is one of okbench's own."""
+    return entry.target.startswith(f"{__package__}.")
+
+
 def find_named(name: str) -> Entry:
     """The learner that a person names, and so allows."""
     if ":" in name:
@@ -160,11 +165,7 @@ def versions() -> Mapping[str, int | None]:
     """The version of every learner by name, None for those of installed packages: they announce no
     more than a name, and only importing them would tell.
     """
-    here = f"{__package__}."
-    return {
-        entry.name: entry.version if entry.target.startswith(here) else None
-        for entry in catalogue().values()
-    }
+    return {entry.name: entry.version if is_ours(entry) else None for entry in catalogue().values()}
 
 
 def _announced_here() -> list[Entry]:

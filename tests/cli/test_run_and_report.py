@@ -74,6 +74,7 @@ def test_report_csv_has_a_row_for_each_cell(okbench: Okbench, tiny: str) -> None
     ]
     assert set(rows[0]) == {
         "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+        "printed", "outcome", "rests_on",
     }  # fmt: skip
 
 

@@ -168,5 +168,5 @@ def test_nothing_measured_is_told(tmp_path: Path) -> None:
 
 def test_a_baseline_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("in the way", encoding="utf-8")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot open the results: Not a directory"):
         blessed(tmp_path, all_measured(TABLE))

@@ -408,6 +408,16 @@ def test_one_trial_with_two_scores_is_not_merged(tmp_path: Path) -> None:
     assert not (tmp_path / "all").exists()
 
 
+def test_a_link_is_written_through_and_stays_one(tmp_path: Path) -> None:
+    real = results_file(tmp_path / "elsewhere/t.jsonl", outcomes([1]))
+    results_file(tmp_path / "b/t.jsonl", outcomes([3], "B"))
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all/t.jsonl").symlink_to(real)
+    put_together([tmp_path / "b"], tmp_path / "all")
+    assert (tmp_path / "all/t.jsonl").is_symlink()
+    assert len(read_file(real).measured) == 2
+
+
 def test_a_baseline_is_not_merged_into(tmp_path: Path) -> None:
     target = results_file(tmp_path / "results/t.jsonl", outcomes([1]), blessed={"table": "t"})
     before = target.read_bytes()

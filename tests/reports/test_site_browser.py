@@ -206,7 +206,7 @@ def test_a_click_on_a_heading_sorts_up_down_and_back(reader: Reader) -> None:
 
 def test_one_column_at_a_time_is_sorted_and_names_by_alphabet(reader: Reader) -> None:
     reader.open()
-    for name in ("verdict", "learner"):
+    for name in ("outcome", "learner"):
         reader.head("cell-table", name).find_element("css selector", "button").click()
     assert len(reader.all("#cell-table [aria-sort]")) == 1
     names = reader.column("cell-table", "learner")

@@ -11,6 +11,8 @@
         variants:                               # the first is the default
           lsokl: {use: [train], scale: none}
 
+`prepared: {fitted: reason}` in a variant says where its preparation comes from, with a source of
+`okbench.papers.provenance`; without it the rows are as the paper describes them.
 `from` is an address, or `{url, member, sha256, md5, bytes}` with the checksum of what is served
 there, or a list of either in order of preference. `content_sha256` is of the unpacked file;
 `copies` are contents known to hold the same values in other bytes.
@@ -44,6 +46,7 @@ from okbench.datasets.catalogue.specs import (
     VariantSpec,
     is_plain_name,
 )
+from okbench.papers.provenance import AS_DESCRIBED, read_preparation
 
 _FILE_KEYS = (
     *("name", "folder", "from", "path", "reader", "rows"),
@@ -55,7 +58,7 @@ _ENTRY_KEYS = (
 )
 _VARIANT_KEYS = (
     *("use", "distinct", "first", "above", "labels", "scale", "split", "orders"),
-    *("task", "features", "classes", "rows", "train", "note"),
+    *("task", "features", "classes", "rows", "train", "note", "prepared"),
 )
 _READER_KEYS = tuple(option.name for option in fields(ReaderSpec))
 _OWN_NAME = re.compile(r"[^/\\\0]+")  # of a user's own file, which stays where it is
@@ -268,6 +271,7 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         or (spec.classes if task == spec.task else _usual_classes(task)),
         train=split.train if split else _count(found.get("train")),
         note=_text(found.get("note")),
+        prepared=read_preparation(found["prepared"]) if "prepared" in found else AS_DESCRIBED,
         where=node.where if node else spec.where,
     )
     counts = [spec.files[key].rows for key in use]

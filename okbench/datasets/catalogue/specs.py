@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from okbench.base.shared_types import Task
+from okbench.papers.provenance import AS_DESCRIBED, Ingredient
 
 Format = Literal["libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy"]
 Scale = Literal["none", "[-1,1]", "[0,1]", "[0,1] with target", "/255", "unit norm"]
@@ -120,7 +121,8 @@ class VariantSpec:
     classes: int = 0
     rows: int | None = None
     train: int | None = None  # where the test rows begin, when the set comes in two parts
-    note: str = ""  # what is inferred, or why the rows are not those of the paper
+    prepared: Ingredient = AS_DESCRIBED  # where the preparation comes from
+    note: str = ""  # why the rows are not those of the paper
     where: str = ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,15 +17,14 @@ from typing import Any
 
 from okbench.base.errors import DataError, UsageError
 from okbench.base.version import __version__
-from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
+from okbench.reports.guard.check import alike
 from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
-from okbench.trials.store.files import SCHEMA, Store
+from okbench.trials.store.files import Store
+from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
 from okbench.trials.store.match_outcomes import Versions
-from okbench.trials.store.outcome_json import outcome_record, to_bytes
-from okbench.trials.store.plans import plan_record
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Curve, Outcome, Status
 
@@ -50,18 +50,39 @@ def bless(
 ) -> Blessed:
     """Write the baseline of a table from what was measured of it.
 
-    Cells without any outcome are left out; one that is filled in part, or holds trials that timed
+    Cells with the settings of the table's alternatives are kept beside its own. Cells without any
+    outcome are left out; one that is filled in part, or holds trials that timed
     out, failed or contradict each other, is refused.
     """
     if not reason.strip():
         raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
     if table.trials_of != table.name:
         raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
+    source, target = Store.of(runs, table.name).path, Store.of(baselines, table.name)
+    with ExitStack() as held:
+        if source.resolve() == target.path.resolve():
+            held.enter_context(target.locked())
+        loaded, chosen = _accepted(table, runs, options, versions)
+        if source.resolve() != target.path.resolve():
+            held.enter_context(target.locked())
+        standing = _replaced(target)
+        kept = _complemented(chosen, [*standing.measured, *loaded.contents.measured])
+        environments = {**standing.environments, **loaded.contents.environments}
+        target.replace(_lines(loaded, reason.strip(), kept, environments))
+    return Blessed(target.path, len(kept), len(standing.measured))
+
+
+def _accepted(
+    table: Table, runs: Path, options: Options, versions: Versions | None
+) -> tuple[LoadedTable, list[Outcome]]:
+    """The outcomes of whole cells, which do not contradict each other."""
     source = Store.of(runs, table.name).path
     contents = read_file(source, curves=True)
     loaded = load_table(table, runs, options, None, versions, contents)
-    outcomes, cells = loaded.outcomes, loaded.asked
-    ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
+    outcomes = loaded.outcomes
+    named = (loaded.asked, *loaded.others.values())
+    ids = [id_ for cells in named for key, ids in cells.items()
+           for id_ in _complete(table, key, ids, outcomes)]  # fmt: skip
     if not ids:
         raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
     disputed = contents.disputed().keys() & set(ids)
@@ -70,19 +91,20 @@ def bless(
             f"{source}: {min(disputed)} was measured more than once, with different scores "
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
-    path = Store.of(baselines, table.name).path
-    standing = read_file(path, curves=True) if path.is_file() else Contents()
-    if path.is_file() and not standing.blessed:
+    return loaded, [outcomes[id_] for id_ in dict.fromkeys(ids)]
+
+
+def _replaced(target: Store) -> Contents:
+    """What the file holds that is replaced; it must be a baseline."""
+    if not target.path.exists():
+        return Contents()
+    standing = target.read()
+    if not standing.blessed:
         raise DataError(
-            f"{path} holds outcomes and is no baseline, which would replace them; choose another "
-            "folder with --into"
+            f"{target.path} holds outcomes and is no baseline, which would replace them; choose "
+            "another folder with --into"
         )
-    chosen = _complemented(
-        [outcomes[id_] for id_ in dict.fromkeys(ids)], [*standing.measured, *contents.measured]
-    )
-    environments = {**standing.environments, **contents.environments}
-    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen, environments)))
-    return Blessed(path, len(chosen), len(standing.measured))
+    return standing
 
 
 def _complete(
@@ -107,22 +129,22 @@ def _complemented(chosen: Iterable[Outcome], known: Iterable[Outcome]) -> list[O
     """The outcomes with seconds measured alone and with a curve, where another outcome of the same
     trial has these and the same result. Its points come without their seconds, which belong to
     another measurement."""
-    alike: dict[tuple[object, ...], list[Outcome]] = defaultdict(list)
+    by_id: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in known:
-        alike[_result(outcome)].append(outcome)
+        by_id[outcome.trial.id].insert(0, outcome)  # the latest first
     found = []
     for outcome in chosen:
-        others = alike[_result(outcome)][::-1]  # the latest first
-        timed = outcome.timed or not any(one.timed for one in others)
-        kept = outcome if timed else next(one for one in others if one.timed)
+        others = [one for one in by_id[outcome.trial.id] if _same_result(one, outcome)]
+        kept = next((one for one in (outcome, *others) if one.timed), outcome)
         lent = next((one.curve for one in others if one.curve), ())
         curve = kept.curve or tuple((*point[:3], None) for point in lent)
         found.append(replace(kept, curve=_rounded(curve)))
     return found
 
 
-def _result(outcome: Outcome) -> tuple[object, ...]:
-    return outcome.trial.id, outcome.status, outcome.total, outcome.rows, outcome.support
+def _same_result(one: Outcome, other: Outcome) -> bool:
+    results = [(found.status, found.rows, found.support) for found in (one, other)]
+    return results[0] == results[1] and alike(one.trial, one.total, other.total)
 
 
 def _rounded(curve: Curve) -> Curve:
@@ -136,7 +158,7 @@ def _lines(
     loaded: LoadedTable,
     reason: str,
     kept: Sequence[Outcome],
-    environments: Mapping[str, Mapping[str, Any]],
+    environments: Mapping[str, dict[str, Any]],
 ) -> Iterator[bytes]:
     header: dict[str, Any] = {
         "table": loaded.table.name,
@@ -144,13 +166,13 @@ def _lines(
         "date": datetime.now(UTC).date().isoformat(),
         "okbench": __version__,
     }
-    yield to_bytes({"okbench": "results", "schema": SCHEMA, "blessed": header})
+    yield header_line(blessed=header)
     for hash_ in sorted({outcome.environment for outcome in kept}):
         if hash_ in environments:
-            yield to_bytes({"environment": environments[hash_], "hash": hash_})
+            yield environment_line(hash_, environments[hash_])
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
     for plan in loaded.contents.distinct_plans():
         if plan.trial in first:
-            yield to_bytes({"plan": plan_record(plan)})
+            yield plan_line(plan)
     for outcome in kept:
-        yield to_bytes({"outcome": outcome_record(outcome)})
+        yield outcome_line(outcome)

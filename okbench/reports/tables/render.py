@@ -12,15 +12,18 @@ from typing import Any
 from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.base.plain_text import escaped
 from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
-from okbench.reports.tables.layout import Entry, Sheet, sheets
+from okbench.reports.tables.layout import Entry, Sheet, other_sheets, sheets
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import count_outcomes
 
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+    "printed", "outcome", "rests_on",
 )  # fmt: skip
 _MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -33,7 +36,8 @@ def render(report: Report, form: str, encoding: str | None = None) -> str:
     check_format(form)
     if form in _DATA:
         return written(_DATA[form](report), encoding)
-    return render_sheets(sheets(report, like_paper=form == "latex"), form, encoding)
+    pages = sheets(report, like_paper=form == "latex")
+    return render_sheets((*pages, *other_sheets(report)), form, encoding)
 
 
 def check_format(form: str) -> None:
@@ -44,7 +48,8 @@ def check_format(form: str) -> None:
 
 
 def written(text: str, encoding: str | None) -> str:
-    """The text, in ASCII where an encoding lacks some of its characters."""
+    """The text without control characters, in ASCII where an encoding lacks some of its own."""
+    text = escaped(text)
     return text if encodable(text, encoding) else in_ascii(text)
 
 
@@ -102,8 +107,11 @@ def _csv(report: Report) -> str:
             cell.n,
             "" if cell.seconds is None else cell.seconds,
             cell.shortfall or "done",
+            cell.printed.text if cell.printed else "",
+            verdict.outcome if cell.printed else "",
+            verdict.rests_on if cell.printed and verdict.measured else "",
         ]
-        for cell in report.cells.values()
+        for cell, verdict in zip(report.cells.values(), report.verdicts.values(), strict=True)
     ]
     return csv_text([CSV_COLUMNS, *rows])
 
@@ -113,12 +121,24 @@ def _json(report: Report) -> str:
     everything = {
         "okbench": "report",
         "schema": 1,
-        **{field.name: getattr(report, field.name) for field in fields(report)},
+        **{
+            field.name: getattr(report, field.name)
+            for field in fields(report)
+            if field.name != "family"
+        },
         "blessed": [_json_cell(cell) for cell in report.blessed.values()],
         "cells": [
             {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
             for key, cell in report.cells.items()
         ],
+        "alternatives": {
+            name: [
+                {**_json_cell(report.alternatives[name][key]), "verdict": asdict(verdict)}
+                for key, verdict in verdicts.items()
+            ]
+            for name, verdicts in report.other_verdicts.items()
+        },
+        "counts": count_outcomes(report.verdicts.values()) if report.has_printed else {},
     }
     return json.dumps(everything, indent=2, allow_nan=False) + "\n"
 
@@ -126,6 +146,8 @@ def _json(report: Report) -> str:
 def _json_cell(cell: Cell) -> dict[str, Any]:
     return {
         **vars(cell),
+        "ingredients": [asdict(one) for one in cell.ingredients],
+        "rests_on": cell.rests_on,
         "n": cell.n,
         "mean": cell.mean,
         "std": cell.std,

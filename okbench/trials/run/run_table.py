@@ -16,6 +16,7 @@ from okbench.trials.plan.planning import Load, cell_plans, in_rounds, remaining,
 from okbench.trials.run.environment import hash_of, here
 from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
 from okbench.trials.run.execute import execute
+from okbench.trials.run.memory_needs import needs, refuse_what_cannot_fit
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
 
@@ -63,6 +64,7 @@ def run(
 
     What was planned is stored before the first trial, also of cells that are done already.
     Datasets that are not here are left out and named in the tally; none here at all is a DataError.
+    A trial that cannot fit into the memory is an OkbenchError before the first one runs.
     """
     cells = chosen_cells(table, options)
     absent = absent_rows(table, cells, missing)
@@ -83,6 +85,7 @@ def run(
             overlong=overlong(planned, guesses(todo, known.values(), load), limit),
             time_limit=limit,
         )
+        refuse_what_cannot_fit(needs(todo, load, options), options)
         watch(tally)
         writer.plan(plans)
         with closing(execute(todo, load, replace(options, time_limit=limit))) as outcomes:

@@ -15,6 +15,7 @@ from itertools import product
 from okbench.base.errors import ConfigError, did_you_mean
 from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.cell_settings import resolve_with
+from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
@@ -30,8 +31,6 @@ from okbench.trials.plan.planning import named_in, refuse_not_allowed
 Block = tuple[Range, ...]
 Candidate = Mapping[str, Value]  # values of the settings searched, as the range has them written
 
-_OPEN = ("inferred", "tuned")  # sources of a setting that neither paper nor authors give
-
 
 def searched(
     table: Table, row: DatasetRow, column: LearnerColumn, given_too: bool = False
@@ -46,7 +45,7 @@ def searched(
         range_
         for range_ in table.search.ranges
         if range_.name in taken and entry.name not in _spared(range_)
-        if given_too or (range_.name in settings and settings[range_.name].source in _OPEN)
+        if given_too or (range_.name in settings and settings[range_.name].source in OPEN)
     )
 
 
