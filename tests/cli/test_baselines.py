@@ -121,3 +121,16 @@ def test_an_installed_wheel_reports_where_there_is_nothing(
     assert str(site / "okbench/_shipped/results") in done.stderr
     assert done.stdout == okbench(*GERMAN).out
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("figure", "dataset"), [("figure1", "dna"), ("figure5", "housing")])
+def test_figures_of_the_paper_are_drawn_from_the_baselines(
+    okbench: Okbench, tmp_path: Path, figure: str, dataset: str
+) -> None:
+    """With nothing in runs/, into runs/: the folder of the baselines is left alone."""
+    printed = okbench("plot", f"lsokl/{figure}", "--datasets", dataset)
+    assert printed.code == 0, printed.err
+    assert "baselines of the project" in printed.err
+    lines = (tmp_path / f"runs/lsokl/{figure}.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) > 50
+    assert all(f",{dataset}," in line for line in lines[1:])
