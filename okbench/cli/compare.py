@@ -25,6 +25,7 @@ Examples:
   okbench export runs -o outcomes.csv
   okbench export runs/demo.jsonl --curves -o curves.parquet
   okbench export results --verdicts -o verdicts.csv
+  okbench export results --croissant -o results/croissant.json
 """
 
 
@@ -150,20 +151,36 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
 @click.option(
     "--verdicts", is_flag=True, help="One row per printed cell: its outcome, and what it rests on."
 )
+@click.option(
+    "--croissant",
+    is_flag=True,
+    help="Croissant metadata (JSON-LD): the files with their checksums, and one record per cell.",
+)
 def export(
-    places: tuple[Path, ...], output: Path, form: str | None, curves: bool, verdicts: bool
+    places: tuple[Path, ...],
+    output: Path,
+    form: str | None,
+    curves: bool,
+    verdicts: bool,
+    croissant: bool,
 ) -> None:
     """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
 
     The columns are those of the DataFrame that okbench.load_results returns in Python.
     """
     from okbench.learners.registry import versions
+    from okbench.reports.croissant import export_croissant
     from okbench.reports.tables.export import export as write_table
     from okbench.reports.tables.export import export_verdicts
 
     chosen = form or output.suffix.removeprefix(".").lower()
-    if verdicts and curves:
-        raise UsageError("--verdicts and --curves exclude each other")
+    if curves + verdicts + croissant > 1:
+        raise UsageError("--curves, --verdicts and --croissant exclude each other")
+    if croissant:
+        if form:
+            raise UsageError("--croissant has one format: give no --format")
+        click.echo(f"{output}: {export_croissant(places, output)} records")
+        return
     if verdicts:
         count = export_verdicts(places, chosen, output, versions())
     else:

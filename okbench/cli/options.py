@@ -59,6 +59,12 @@ results = click.option(
     show_default=True,
     help="Folder of stored outcomes.",
 )
+results_or_baselines = click.option(
+    "--results",
+    type=PATH,
+    help="Folder of stored outcomes.  [default: runs, or the baselines of the project where runs"
+    " has no outcomes of the table]",
+)
 settings = click.option(
     "--settings",
     type=FILE,
@@ -88,6 +94,21 @@ text_or_json = click.option(
     show_default=True,
     help="Format of the output.",
 )
+
+
+def folder_of(table: str, results: Path | None) -> Path:
+    """The folder to read of a table whose trials have this name. If the baselines answer because
+    nothing was run, stderr says so."""
+    from okbench.reports.results_paths import RUNS, outcomes_of
+
+    found = outcomes_of(table, results)
+    if results is None and found != RUNS:
+        click.echo(
+            f"There are no outcomes of {table} in {RUNS}{os.sep}. These are the baselines of the"
+            f" project, in {found}.",
+            err=True,
+        )
+    return found
 
 
 def every_core(jobs: int | None) -> int:

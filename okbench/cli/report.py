@@ -38,7 +38,7 @@ Examples:
 @click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
 @options.vary
 @options.settings
-@options.results
+@options.results_or_baselines
 @options.table_format
 def report(
     table: str,
@@ -46,11 +46,14 @@ def report(
     curve: bool,
     vary: str | None,
     settings: Path | None,
-    results: Path,
+    results: Path | None,
     form: str,
     **which: Any,
 ) -> None:
-    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing."""
+    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing.
+
+    If runs/ has no outcomes of TABLE, the baselines of the project are printed.
+    """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
@@ -61,6 +64,7 @@ def report(
     if vary and (explain or curve):
         raise UsageError("--vary excludes --explain and --curve")
     found = find(table, tuned=settings)
+    results = options.folder_of(found.trials_of, results)
     path = Store.of(results, found.trials_of).path
     if not path.exists():
         raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")

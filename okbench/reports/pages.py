@@ -9,7 +9,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.figures import text
 from okbench.reports.figures.figure_data import picture_of
 from okbench.reports.load import load_table
-from okbench.reports.results_paths import BASELINES
+from okbench.reports.results_paths import baselines_of
 from okbench.reports.tables import complexity_text, envelopes_text
 from okbench.reports.tables.complexity import growth_of
 from okbench.reports.tables.envelopes import envelopes_of
@@ -31,7 +31,7 @@ def stored_text(
 ) -> str:
     """A table, a figure's sweep or curves, or a table of orders, in one of the report formats."""
     of_table = not table.figure and table.kind != "complexity"
-    baselines = BASELINES if of_table else None
+    baselines = baselines_of(table.trials_of) if of_table else None
     loaded = load_table(table, results, options, baselines, versions)
     if table.kind == "complexity":
         found = growth_of(loaded)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import UsageError
+from okbench.base.shipped import shipped
 from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_names import checked_name
 from okbench.trials.store.files import Store
@@ -23,6 +24,24 @@ class Pair:
     table: str
     baseline: Path
     new: Path
+
+
+def baselines_of(table: str) -> Path:
+    """The folder of the baseline of a table: results/ if it is there, else the baselines of the
+    project, which a wheel carries without their curves.
+    """
+    here = Store.of(BASELINES, table).path.exists()
+    return BASELINES if here else shipped("results")
+
+
+def outcomes_of(table: str, results: Path | None) -> Path:
+    """The results folder to read of a table, named as its trials are: the one that was asked for,
+    else runs/ if it has a results file of the table, else the baselines if these have one.
+    """
+    if results is not None:
+        return results
+    folders = (RUNS, baselines_of(table))
+    return next((place for place in folders if Store.of(place, table).path.exists()), RUNS)
 
 
 def results_files(place: Path) -> dict[str, Path]:
@@ -77,7 +96,7 @@ def _baseline_named(name: str) -> Path:
         full = find(name).name
     path = None
     with suppress(UsageError):  # the path of a file that is not there
-        path = Store.of(BASELINES, full).path
+        path = Store.of(baselines_of(full), full).path
     if path is None or not path.is_file():
         raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
     return path

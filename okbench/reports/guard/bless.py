@@ -1,12 +1,13 @@
 """A baseline: the outcomes of a table as they should be, with the reason why.
 
 It is a results file as any other, whose header also says the table, the reason, the date and the
-version of okbench. Curves are left behind.
+version of okbench. Seconds on curves are rounded to three digits. Seconds that were measured alone
+stay in a baseline until others that were measured alone take their place.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,13 +18,15 @@ from typing import Any
 from okbench.base.errors import DataError, UsageError
 from okbench.base.version import __version__
 from okbench.papers.table_types import Table
+from okbench.reports.guard.check import alike
 from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import Store
 from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
 from okbench.trials.store.match_outcomes import Versions
-from okbench.trials.trial_types import Outcome, Status
+from okbench.trials.store.results_file import Contents
+from okbench.trials.trial_types import Curve, Outcome, Status
 
 LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
 
@@ -62,9 +65,11 @@ def bless(
         loaded, chosen = _accepted(table, runs, options, versions)
         if source.resolve() != target.path.resolve():
             held.enter_context(target.locked())
-        before = _replaced(target)
-        target.replace(_lines(loaded, reason.strip(), chosen))
-    return Blessed(target.path, len(chosen), before)
+        standing = _replaced(target)
+        kept = _complemented(chosen, [*standing.measured, *loaded.contents.measured])
+        environments = {**standing.environments, **loaded.contents.environments}
+        target.replace(_lines(loaded, reason.strip(), kept, environments))
+    return Blessed(target.path, len(kept), len(standing.measured))
 
 
 def _accepted(
@@ -72,7 +77,7 @@ def _accepted(
 ) -> tuple[LoadedTable, list[Outcome]]:
     """The outcomes of whole cells, which do not contradict each other."""
     source = Store.of(runs, table.name).path
-    contents = read_file(source)
+    contents = read_file(source, curves=True)
     loaded = load_table(table, runs, options, None, versions, contents)
     outcomes = loaded.outcomes
     named = (loaded.asked, *loaded.others.values())
@@ -89,17 +94,17 @@ def _accepted(
     return loaded, [outcomes[id_] for id_ in dict.fromkeys(ids)]
 
 
-def _replaced(target: Store) -> int:
-    """The number of outcomes of the baseline that is replaced; it must be a baseline."""
+def _replaced(target: Store) -> Contents:
+    """What the file holds that is replaced; it must be a baseline."""
     if not target.path.exists():
-        return 0
-    standing = target.read(curves=False)
+        return Contents()
+    standing = target.read()
     if not standing.blessed:
         raise DataError(
             f"{target.path} holds outcomes and is no baseline, which would replace them; choose "
             "another folder with --into"
         )
-    return len(standing.measured)
+    return standing
 
 
 def _complete(
@@ -120,8 +125,41 @@ def _complete(
     return wanted if found else []
 
 
-def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterator[bytes]:
-    contents = loaded.contents
+def _complemented(chosen: Iterable[Outcome], known: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes with seconds measured alone and with a curve, where another outcome of the same
+    trial has these and the same result. Its points come without their seconds, which belong to
+    another measurement."""
+    by_id: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in known:
+        by_id[outcome.trial.id].insert(0, outcome)  # the latest first
+    found = []
+    for outcome in chosen:
+        others = [one for one in by_id[outcome.trial.id] if _same_result(one, outcome)]
+        kept = next((one for one in (outcome, *others) if one.timed), outcome)
+        lent = next((one.curve for one in others if one.curve), ())
+        curve = kept.curve or tuple((*point[:3], None) for point in lent)
+        found.append(replace(kept, curve=_rounded(curve)))
+    return found
+
+
+def _same_result(one: Outcome, other: Outcome) -> bool:
+    results = [(found.status, found.rows, found.support) for found in (one, other)]
+    return results[0] == results[1] and alike(one.trial, one.total, other.total)
+
+
+def _rounded(curve: Curve) -> Curve:
+    """The curve with seconds of three digits: more are noise, and a quarter of the file."""
+    return tuple(
+        (*point[:3], None if point[3] is None else float(f"{point[3]:.3g}")) for point in curve
+    )
+
+
+def _lines(
+    loaded: LoadedTable,
+    reason: str,
+    kept: Sequence[Outcome],
+    environments: Mapping[str, dict[str, Any]],
+) -> Iterator[bytes]:
     header: dict[str, Any] = {
         "table": loaded.table.name,
         "reason": reason,
@@ -130,11 +168,11 @@ def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterato
     }
     yield header_line(blessed=header)
     for hash_ in sorted({outcome.environment for outcome in kept}):
-        if hash_ in contents.environments:
-            yield environment_line(hash_, contents.environments[hash_])
+        if hash_ in environments:
+            yield environment_line(hash_, environments[hash_])
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
-    for plan in contents.distinct_plans():
+    for plan in loaded.contents.distinct_plans():
         if plan.trial in first:
             yield plan_line(plan)
     for outcome in kept:
-        yield outcome_line(replace(outcome, curve=()))
+        yield outcome_line(outcome)

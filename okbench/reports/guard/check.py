@@ -285,13 +285,13 @@ def _scored(before: Outcome, now: Outcome, tolerance: float) -> tuple[Finding, s
         return "unusable", f"a score that is no number ({old} → {new})"
     if before.rows != now.rows:
         return "unusable", f"{before.rows} rows → {now.rows} rows"
-    if _alike(before.trial, old, new, tolerance):
+    if alike(before.trial, old, new, tolerance):
         return "same", ""
     reason = f"r={before.trial.repetition}: {old:.10g} → {new:.10g}"
     return ("worse" if new > old else "better"), reason
 
 
-def _alike(trial: Trial, old: float | None, new: float | None, tolerance: float) -> bool:
+def alike(trial: Trial, old: float | None, new: float | None, tolerance: float = TOLERANCE) -> bool:
     """Whether two totals are the same: exactly, or up to the tolerance where sums are rounded."""
     if old is None or new is None or not METRICS[trial.metric].needs_rows:
         return old == new
@@ -303,7 +303,7 @@ def _curve_change(before: Outcome, now: Outcome, tolerance: float) -> str:
     for old, new in zip(before.curve, now.curve, strict=False):
         if old[0] != new[0] or (old[2] is not None and old[2] != new[2]):
             return f"a point of the curve, {old[:3]} → {new[:3]}"
-        if not _alike(before.trial, old[1], new[1], tolerance):
+        if not alike(before.trial, old[1], new[1], tolerance):
             return f"the curve after row {old[0]}: {old[1]} → {new[1]}"
     if len(before.curve) != len(now.curve):
         return f"a curve of {len(before.curve)} points → {len(now.curve)} points"

@@ -75,7 +75,7 @@ _POINT: tuple[tuple[str, frozenset[type]], ...] = (  # of a curve
     ("rows", frozenset({int})),
     ("total", frozenset({int, float, NoneType})),
     ("support", frozenset({int, NoneType})),
-    ("seconds", frozenset({int, float})),
+    ("seconds", frozenset({int, float, NoneType})),
 )
 _accepted: set[tuple[object, ...]] = set()  # keys and types of trials and outcomes met before
 
