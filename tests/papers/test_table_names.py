@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okbench.base.errors import UsageError
+from okbench.base.errors import StoreError, UsageError
 from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_names import checked_name, file_of
 from okbench.reports.guard.merge import merge
-from okbench.reports.results_paths import results_files, table_of
+from okbench.reports.results_paths import results_files
 from okbench.reports.site.table_page import page_of, raw_of
 from okbench.trials.store.files import Store
 
@@ -70,8 +70,10 @@ def test_merge_writes_nowhere_else_than_it_is_asked_to(name: Any, tmp_path: Path
     theirs.write_text(json.dumps(header) + "\n", encoding="utf-8")
     into.mkdir(parents=True)
     before = sorted(tmp_path.rglob("*"))
-    if name is None:
-        assert table_of(theirs) == "theirs"
+    if not isinstance(name, str):
+        with pytest.raises(StoreError, match=r"theirs\.jsonl:1: .*blessed: table is"):
+            merge([theirs], into)
+        assert sorted(tmp_path.rglob("*")) == before
         return
     with pytest.raises(UsageError, match=r"theirs\.jsonl:1: blessed\.table: "):
         merge([theirs], into)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,6 +12,7 @@ from okbench.papers.provenance import basis_of
 from okbench.papers.values import Value, spelled
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
+from okbench.reports.csv_text import csv_text
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.envelopes import Envelope, Envelopes, Outcome, Tried
 from okbench.reports.tables.layout import OURS, PAPER, Entry, Row, Sheet
@@ -88,20 +87,17 @@ def envelope_words(found: Envelope) -> str:
 def csv_of(found: Envelopes) -> str:
     """A row per varied cell; the columns `at` tell of the value nearest to the print among those
     that the outcome rests on."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(_CSV)
+    rows: list[Sequence[Any]] = [_CSV]
     for (dataset, learner), one in found.found.items():
         near = one.at[0]
-        row = [
+        rows.append([
             found.table, dataset, learner, found.metric, one.printed.text,
             one.own.mean, one.own.std, one.own.n, one.own.rests_on,
             one.low, one.high, len(one.tried), one.outcome, _named(near.values),
             near.cell.mean, near.cell.std, near.cell.n,
             one.own_agrees, held_words(one),
-        ]  # fmt: skip
-        writer.writerow("" if entry is None else entry for entry in row)
-    return page.getvalue()
+        ])  # fmt: skip
+    return csv_text(["" if entry is None else entry for entry in row] for row in rows)
 
 
 def json_of(found: Envelopes) -> str:
