@@ -7,11 +7,12 @@ OLDEST := .venv-oldest
 LOWEST_NUMBA = $(shell sed -n 's/^ *"numba>=\([0-9.]*\),.*/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test numba-oldest check guard format bench wheel browser clean venv-module
+.PHONY: help demo test chaos chaos-slice numba-oldest check guard format bench wheel browser clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
 	@echo "make test    set up, then run every test"
+	@echo "make chaos   kill runs, fill disks, mutate files; MINUTES=5 SEED=0"
 	@echo "make numba-oldest  run the tests of the learners with the oldest Numba supported"
 	@echo "make check   format, lint, types, and the import order of the packages"
 	@echo "make guard   run the demo and compare its mistakes with results/"
@@ -24,6 +25,14 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n auto
+
+chaos: MINUTES = 5
+chaos: SEED = 0
+chaos: $(READY)
+	$(BIN)/python -m tests.chaos --minutes $(MINUTES) --seed $(SEED)
+
+chaos-slice: $(READY)
+	$(BIN)/python -m tests.chaos --slice
 
 numba-oldest: $(OLDEST)/.ready
 	@$(OLDEST)/bin/python -c 'import numba, numpy; \
@@ -52,7 +61,7 @@ wheel: $(READY)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) $(OLDEST) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) dist .chaos .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): GIVEN = --group dev
 $(OLDEST)/.ready: GIVEN = --group test 'numba==$(LOWEST_NUMBA)'

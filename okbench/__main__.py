@@ -1,5 +1,24 @@
-"""`python -m okbench`: the same as the command `okbench`."""
+"""The command `okbench`, and `python -m okbench`.
 
-from okbench.cli import main
+Nothing is imported before `main` runs, so that Ctrl-C ends a command with one word and exit code
+130 also while its modules are still being loaded.
+"""
 
-main()
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Load the commands and run one."""
+    try:
+        from okbench.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        import sys
+
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

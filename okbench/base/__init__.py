@@ -8,8 +8,10 @@ __all__ = [
     "errors",
     "jit",
     "locks",
+    "plain_text",
     "quantities",
     "shared_types",
     "shipped",
     "whole_files",
+    "worker_processes",
 ]

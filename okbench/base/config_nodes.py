@@ -7,6 +7,7 @@ both languages.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -24,6 +25,8 @@ Scalar = bool | int | float | str | None
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 40  # mappings and lists within each other
+_MOST_YAML = 16 << 20  # bytes of a file; the largest that is shipped has 60 kB
+_MOST_JSON = 1 << 30  # a record to be replayed may hold all rows of a dataset
 _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -185,7 +188,7 @@ class _JsonNode(Node):
 
 def read_yaml(path: Path) -> Node:
     """Read one YAML document from a UTF-8 file."""
-    return parse_yaml(_text_of(path, ConfigError), _shown(path), path)
+    return parse_yaml(_text_of(path, ConfigError, _MOST_YAML), _shown(path), path)
 
 
 def parse_yaml(text: str, name: str, path: Path = Path()) -> Node:
@@ -201,7 +204,7 @@ def parse_yaml(text: str, name: str, path: Path = Path()) -> Node:
 
 def read_json(path: Path) -> Node:
     """Read a JSON document from a UTF-8 file; one that is not there is a DataError."""
-    return parse_json(_text_of(path, DataError), _shown(path), path)
+    return parse_json(_text_of(path, DataError, _MOST_JSON), _shown(path), path)
 
 
 def parse_json(text: str, name: str, path: Path = Path()) -> Node:
@@ -212,15 +215,22 @@ def parse_json(text: str, name: str, path: Path = Path()) -> Node:
         )
     except json.JSONDecodeError as error:
         raise ConfigError(f"{name}:{error.lineno}: not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{name}: lists and mappings are nested too deep in it") from error
+    except ValueError as error:
         raise ConfigError(f"{name}: {error}") from error
     return _json_node(parsed, path, name)
 
 
-def _text_of(path: Path, missing: type[OkbenchError]) -> str:
+def _text_of(path: Path, missing: type[OkbenchError], most: int) -> str:
     shown = _shown(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size or most  # a pipe has none
+            content = file.read(min(size, most) + 1)  # which takes that much memory at once
+        if len(content) > most:
+            raise ConfigError(f"{shown}: longer than the {most:,} bytes that are read")
+        return io.StringIO(content.decode("utf-8-sig"), newline=None).read()
     except OSError as error:
         raise missing(f"{shown}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -250,10 +260,9 @@ def _no_json(word: str) -> NoReturn:
 
 
 def _not_too_large(digits: str) -> int:
-    number = int(digits)
-    if abs(number) > _MOST_IN_JSON:
+    if len(digits) > _MOST_DIGITS or abs(int(digits)) > _MOST_IN_JSON:
         raise ValueError(f"{digits[:20]} is too large a whole number")
-    return number
+    return int(digits)
 
 
 class _Builder:

@@ -54,3 +54,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_folded = {candidate.casefold(): candidate for candidate in known}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean '{by_folded[close[0]]}'?" if close else ""
+
+
+def safe_to_show(text: str) -> str:
+    """A text from elsewhere without the control characters that a terminal would obey."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)

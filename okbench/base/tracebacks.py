@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from okbench.base.plain_text import plain
+
 FRAMES, CHARACTERS = 20, 4000  # that are kept of a traceback
 
 
@@ -23,7 +25,7 @@ def described(error: BaseException, outside: Sequence[Path] = ()) -> str:
     except Exception:  # its __str__ fails as well
         message = "its message cannot be shown"
     place = _innermost(error, outside)
-    return f"{type(error).__name__}: {message}" + (f" ({place})" if place else "")
+    return f"{type(error).__name__}: {plain(message)}" + (f" ({place})" if place else "")
 
 
 def full(error: BaseException) -> str:
@@ -38,7 +40,7 @@ def tail(error: BaseException) -> str:
     text = "".join(
         traceback.format_exception(type(error), error, frames, limit=-FRAMES, chain=False)
     )
-    return text[-CHARACTERS:]
+    return plain(text[-CHARACTERS:], CHARACTERS)
 
 
 def _innermost(error: BaseException, outside: Sequence[Path]) -> str:

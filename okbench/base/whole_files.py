@@ -6,6 +6,7 @@ then given its name. A process that is killed leaves the old file, and perhaps a
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -15,21 +16,29 @@ from typing import BinaryIO
 
 from okbench.base.errors import StoreError
 
+# of systems and disks that cannot force a folder to the disk
+_FOLDERS_NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM)
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write to, which becomes `path` when the block ends and vanishes when it raises.
 
-    The umask decides who may read it. Errors of the system are raised as they are.
+    The umask decides who may read it. A link stays one: the file that it leads to is replaced.
+    Errors of the system are raised as they are.
     """
+    if path.is_symlink():
+        path = path.resolve()
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         # open() applies the umask, which a file of `tempfile` does not
         with temporary.open("xb") as file:
             yield file
         move_into_place(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    except BaseException:
+        with suppress(OSError):  # the first error says more
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def move_into_place(temporary: Path, path: Path) -> None:
@@ -38,7 +47,15 @@ def move_into_place(temporary: Path, path: Path) -> None:
     with temporary.open("r+b" if os.name == "nt" else "rb") as file:
         os.fsync(file.fileno())
     temporary.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it where they are missing, with their names on the disk."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync_folder(each.parent)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -46,7 +63,7 @@ def write_whole(path: Path, data: bytes) -> None:
     never replaced. A StoreError says why a file cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
@@ -56,11 +73,14 @@ def write_whole(path: Path, data: bytes) -> None:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Force the names in a folder to the disk, on systems and disks that can."""
-    with suppress(OSError):
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _FOLDERS_NOT_SYNCED:
+            raise

@@ -9,6 +9,7 @@ point.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -43,6 +44,9 @@ Examples:
   okbench report table5 --format md     print it beside the paper's numbers
   okbench check-learner mine:MyLearner  test a learner of your own
 """
+
+
+_SIGPIPE = 13  # which Windows does not name
 
 
 class InOrder(click.Group):
@@ -93,14 +97,14 @@ def main() -> NoReturn:
         error.show()
         code = error.exit_code
     except OkbenchError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {error}{_command_to_allow(error)}", err=True)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         code = 128 + signal.SIGINT
     except BrokenPipeError:  # the program that read our output ended, as `head` does
         _discard_output()
-        code = 128 + signal.SIGPIPE
+        code = 128 + _SIGPIPE
     except OSError as error:
         if error.filename is not None:
             raise
@@ -108,6 +112,13 @@ def main() -> NoReturn:
         click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
         code = StoreError.exit_code
     sys.exit(code)
+
+
+def _command_to_allow(error: OkbenchError) -> str:
+    """The command to repeat if the learners that were refused are to be allowed; else nothing."""
+    refused: tuple[str, ...] = getattr(error, "learners_refused", ())
+    options = [word for name in refused for word in ("--allow-learner", name)]
+    return f":\n  {shlex.join(['okbench', *sys.argv[1:], *options])}" if options else ""
 
 
 def _discard_output() -> None:

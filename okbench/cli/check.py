@@ -63,6 +63,7 @@ Examples:
 @click.option(
     "-o", "--output", type=options.PATH, help="File for the findings; the text goes to stdout."
 )
+@options.allow_learner
 def check(
     baseline: Path | None,
     new: Path | None,
@@ -77,8 +78,9 @@ def check(
     """Compare the outcomes in NEW with those in BASELINE; exit with code 1 if one is worse.
 
     Both are results files or folders of them; BASELINE may also be the name of a table, and NEW is
-    runs/ by default. Mistakes must be equal trial by trial, and losses within the tolerance.
-    Seconds are compared only where both were measured with --timing on the same machine.
+    runs/ by default. Mistakes, supports and curves must be equal trial by trial, losses within the
+    tolerance, and bytes within a factor of 2. Seconds are compared only where both were measured on
+    the same machine: exactly if that was with --timing, otherwise up to a factor of 8.
     """
     from okbench.base.whole_files import write_whole
     from okbench.reports.guard.check_text import PAGES, summary
@@ -108,24 +110,30 @@ def check(
 def _check_results(
     baseline: Path, new: Path | None, tolerance: float, subset: bool, allowed: Allowed
 ) -> Check:
+    from okbench.learners.registry import versions
     from okbench.reports.guard.check import check as check_contents
     from okbench.reports.guard.check import joined
     from okbench.reports.results_paths import pairs, read_file
     from okbench.trials.store.files import Store
 
-    return joined(
-        [
+    sized = {name for name, version in versions().items() if version is not None}
+    found = []
+    for pair in pairs(baseline, new):
+        before = read_file(pair.baseline, curves=True)
+        has_curves = any(outcome.curve for outcome in before.measured)
+        now = Store(pair.new).read(curves=has_curves)
+        found.append(
             check_contents(
                 pair.table,
-                read_file(pair.baseline),
-                Store(pair.new).read(curves=False),
+                before,
+                now,
                 tolerance=tolerance,
                 subset=subset,
                 allowed=allowed,
+                sized=sized,
             )
-            for pair in pairs(baseline, new)
-        ]
-    )
+        )
+    return joined(found)
 
 
 def _check_speed(

@@ -10,27 +10,38 @@ from textwrap import indent
 import click
 
 from okbench.base.errors import OkbenchError
-from okbench.cli.choices import LEARNER
+from okbench.cli.choices import LEARNER, TIME
 
 EPILOG = """\b
 Examples:
   okbench check-learner FOGD
   okbench check-learner mine:MyLearner     the class MyLearner in mine.py
+  okbench check-learner mine:MyLearner --time-limit 10m
 """
 
 
 @click.command("check-learner", epilog=EPILOG)
 @click.argument("learner", type=LEARNER)
+@click.option(
+    "--time-limit",
+    type=TIME,
+    default="60s",
+    show_default=True,
+    help="End a check after this time, and go on with the next: 90s, 30m or 2h.",
+)
 @click.option("--debug", is_flag=True, help="Print the traceback of every error it raises.")
-def check_learner(learner: str, debug: bool) -> None:
+def check_learner(learner: str, time_limit: float, debug: bool) -> None:
     """Test LEARNER, a name or module:Class, with the checks that every learner here passes.
 
-    The exit code is 1 if a check fails. A check that does not apply is skipped.
+    The exit code is 1 if a check fails. A check that does not apply is skipped. The code of LEARNER
+    is run, and the learner is pickled and unpickled: by naming it here you trust it. The checks run
+    in a process of their own, which is ended, with all that the learner has started, when one of
+    them takes too long.
     """
-    from okbench.learners.checks import run_checks
+    from okbench.learners.checks.guarded_checks import run_guarded_checks
 
-    with redirect_stdout(sys.stderr):  # what the learner prints
-        results = run_checks(learner)
+    with redirect_stdout(sys.stderr):  # what the learner's module prints
+        results = list(run_guarded_checks(learner, time_limit))
     width = max(len(result.name) for result in results)
     first: dict[str, str] = {}
     for result in results:

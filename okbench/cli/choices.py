@@ -49,6 +49,19 @@ class Names(Name):
         return [CompletionItem(f"{before}{comma}{item.value}") for item in items]
 
 
+class LearnerNames(Names):
+    """Names of learners. A user-defined one is allowed by being named here."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        from okbench.learners.registry import allow
+
+        names = super().convert(value, param, ctx)
+        allow(*(name for name in names if ":" in name))
+        return names
+
+
 def _statuses() -> Iterable[str]:
     from okbench.trials.trial_types import Status
 
@@ -106,7 +119,7 @@ SOURCES = Name("name", lambda: [*_datasets(), *_tables()])
 ANYTHING = Name("name", lambda: [*_datasets(), *_tables(), *_learners()])
 DATASETS = Names("names", _datasets)
 LEARNER = Name("learner", _learners)
-LEARNERS = Names("names", _learners)
+LEARNERS = LearnerNames("names", _learners)
 STATUSES = Names("statuses", _statuses)
 WORDS = Names("names", lambda: ())
 

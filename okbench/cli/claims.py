@@ -13,43 +13,60 @@ EPILOG = """\b
 Examples:
   okbench claims                   every claim of every paper
   okbench claims lsokl --figures   the claims of one paper, dataset by dataset
+  okbench claims lsokl/claim2      one claim
+  okbench claims --learner FOGD    the claims about a learner
   okbench claims lsokl --printed   judged by the paper's own tables
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("paper", required=False)
+@click.argument("which", metavar="[PAPER|CLAIM]", required=False)
+@click.option("--learner", help="Only claims that name this learner.")
+@click.option("--dataset", help="Only claims about this dataset.")
 @click.option("--figures", is_flag=True, help="Show the numbers of every dataset.")
 @click.option(
     "--printed", is_flag=True, help="Judge by the numbers that the paper prints, not by outcomes."
 )
 @options.trials_and_seed
 @options.text_or_json
-@options.results
+@click.option(
+    "--results",
+    type=options.PATH,
+    help="Folder of stored outcomes.  [default: runs or the project's baselines, table by table,"
+    " whichever holds more trials]",
+)
 def claims(
-    paper: str | None,
+    which: str | None,
+    learner: str | None,
+    dataset: str | None,
     figures: bool,
     printed: bool,
     trials: int | None,
     seed: int,
     form: str,
-    results: Path,
+    results: Path | None,
 ) -> None:
-    """Test the claims of PAPER, or of every paper, on stored outcomes. This runs nothing."""
+    """Test the claims of a PAPER, one CLAIM, or all claims, on stored outcomes.
+
+    This runs nothing.
+    """
+    from okbench.base.shipped import shipped
     from okbench.learners.registry import versions
     from okbench.reports.claims import claim_evidence
-    from okbench.reports.claims.claims_file import claims_of, papers_with_claims
     from okbench.reports.claims.judge import settle_claim
-    from okbench.reports.claims.text import chosen_papers, claims_json, claims_text, reports_in
+    from okbench.reports.claims.sources import Outcomes, chosen_claims
+    from okbench.reports.claims.text import claims_json, claims_text
+    from okbench.reports.results_paths import RUNS
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
 
-    reports = reports_in(results, Options(trials=trials, seed=seed), versions())
+    places = [results] if results else [RUNS, shipped("results")]
+    outcomes = Outcomes(places, Options(trials=trials, seed=seed), versions())
     judge = claim_evidence.printed if printed else claim_evidence.measured
     settled = [
-        settle_claim(claim, reports, judge)
-        for name in chosen_papers(paper, papers_with_claims())
-        for claim in claims_of(name)
+        settle_claim(claim, outcomes.report, judge, outcomes.table)
+        for claim in chosen_claims(which, learner, dataset)
     ]
-    text = claims_json(settled) if form == "json" else claims_text(settled, figures)
+    used = {} if printed else outcomes.used
+    text = claims_json(settled, used) if form == "json" else claims_text(settled, figures, used)
     click.echo(written(text, sys.stdout.encoding), nl=False)

@@ -13,7 +13,7 @@ from okbench.cli import options
 COMPARE_EPILOG = """\b
 Examples:
   okbench compare runs/demo.jsonl again/demo.jsonl
-  okbench compare table5                  all learners with the best one
+  okbench compare table5                  all pairs of learners
   okbench compare table5 --against OGD --picture ranks.svg
 """
 MERGE_EPILOG = """\b
@@ -24,6 +24,8 @@ EXPORT_EPILOG = """\b
 Examples:
   okbench export runs -o outcomes.csv
   okbench export runs/demo.jsonl --curves -o curves.parquet
+  okbench export results --verdicts -o verdicts.csv
+  okbench export results --croissant -o results/croissant.json
 """
 
 
@@ -35,6 +37,13 @@ Examples:
 @click.option(
     "--picture", type=options.PATH, help="With a table: file for a drawing of the average ranks."
 )
+@click.option(
+    "--rope",
+    type=float,
+    metavar="NUMBER",
+    help="With a table: difference below which learners are practically equal, in percentage "
+    "points, or in % of a loss.  [default: 1]",
+)
 @options.trials_and_seed
 @options.results
 @options.text_or_json
@@ -42,6 +51,7 @@ def compare(
     what: tuple[str, ...],
     against: str | None,
     picture: Path | None,
+    rope: float | None,
     trials: int | None,
     seed: int,
     results: Path,
@@ -50,13 +60,16 @@ def compare(
     """Compare WHAT: two or more results files or folders, or the learners of one table.
 
     Trials on the same permutation are paired. If there are too few pairs, or the difference may be
-    chance, the answer is "cannot decide". --trials and --seed go with a table.
+    chance, the answer is "cannot decide". Without --against all pairs of learners are tested, and
+    those with the best learner of each dataset are shown. --trials and --seed go with a table.
     """
     if len(what) == 1:
-        _compare_learners(what[0], against, picture, trials, seed, results, form)
-    elif against or picture or trials or seed:
+        region = 1.0 if rope is None else rope
+        _compare_learners(what[0], against, picture, region, trials, seed, results, form)
+    elif against or picture or rope is not None or trials or seed:
         raise UsageError(
-            "--against, --picture, --trials and --seed go with one table, not with results files"
+            "--against, --picture, --rope, --trials and --seed go with one table, not with results "
+            "files"
         )
     else:
         _compare_sets([Path(word) for word in what], form)
@@ -66,6 +79,7 @@ def _compare_learners(
     name: str,
     against: str | None,
     picture: Path | None,
+    region: float,
     trials: int | None,
     seed: int,
     results: Path,
@@ -73,8 +87,10 @@ def _compare_learners(
 ) -> None:
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
-    from okbench.reports.compare.ranking import comparisons, ranking
-    from okbench.reports.compare.ranking_text import draw_ranking, ranking_json, ranking_text
+    from okbench.reports.compare.pairs import comparisons
+    from okbench.reports.compare.ranking import ranking
+    from okbench.reports.compare.ranking_picture import draw_ranking
+    from okbench.reports.compare.ranking_text import ranking_json, ranking_text
     from okbench.reports.load import load_table
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
@@ -89,7 +105,7 @@ def _compare_learners(
         raise
     options = Options(trials=trials, seed=seed)
     report = load_table(table, results, options, None, versions()).report
-    found, ranks = comparisons(report, against), ranking(report)
+    found, ranks = comparisons(report, against), ranking(report, against, region)
     text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if picture:
@@ -128,16 +144,45 @@ def merge(places: tuple[Path, ...], into: Path) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "parquet"]),
-    help="Format of the file.  [default: by its ending]",
+    type=click.Choice(["csv", "parquet", "json"]),
+    help="Format of the file; json for verdicts only.  [default: by its ending]",
 )
 @click.option("--curves", is_flag=True, help="One row per point of the curves, not per trial.")
-def export(places: tuple[Path, ...], output: Path, form: str | None, curves: bool) -> None:
+@click.option(
+    "--verdicts", is_flag=True, help="One row per printed cell: its outcome, and what it rests on."
+)
+@click.option(
+    "--croissant",
+    is_flag=True,
+    help="Croissant metadata (JSON-LD): the files with their checksums, and one record per cell.",
+)
+def export(
+    places: tuple[Path, ...],
+    output: Path,
+    form: str | None,
+    curves: bool,
+    verdicts: bool,
+    croissant: bool,
+) -> None:
     """Write the outcomes at PLACES, files or folders, as one flat table with one row per trial.
 
     The columns are those of the DataFrame that okbench.load_results returns in Python.
     """
+    from okbench.learners.registry import versions
+    from okbench.reports.croissant import export_croissant
     from okbench.reports.tables.export import export as write_table
+    from okbench.reports.tables.export import export_verdicts
 
-    count = write_table(places, form or output.suffix.removeprefix(".").lower(), output, curves)
+    chosen = form or output.suffix.removeprefix(".").lower()
+    if curves + verdicts + croissant > 1:
+        raise UsageError("--curves, --verdicts and --croissant exclude each other")
+    if croissant:
+        if form:
+            raise UsageError("--croissant has one format: give no --format")
+        click.echo(f"{output}: {export_croissant(places, output)} records")
+        return
+    if verdicts:
+        count = export_verdicts(places, chosen, output, versions())
+    else:
+        count = write_table(places, chosen, output, curves)
     click.echo(f"{output}: {count} rows")

@@ -59,7 +59,9 @@ def fetch(
     """Download the datasets NAMES, or all datasets of a table named there.
 
     A file is stored under its name only if its checksum is right. An interrupted download is
-    resumed.
+    resumed. A server is left when it sends less than 1 kB a second for a minute, and an address
+    is given up after 6 tries without progress or 100 in all. A file whose length the server does
+    not state ends at 16 GB, or when 1 GB of the disk is left.
     """
     from okbench.datasets.fetch.fetching import fetch as bring
     from okbench.datasets.fetch.fetching import verify as hash_again

@@ -59,10 +59,24 @@ results = click.option(
     show_default=True,
     help="Folder of stored outcomes.",
 )
+results_or_baselines = click.option(
+    "--results",
+    type=PATH,
+    help="Folder of stored outcomes.  [default: runs, or the baselines of the project where runs"
+    " has no outcomes of the table]",
+)
 settings = click.option(
     "--settings",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File of settings chosen by okbench tune, instead of the one beside the table.",
+    type=FILE,
+    metavar="NAME|FILE",
+    help="Other settings of the table by their name (default, fitted or searched),"
+    " or a file of settings chosen by okbench tune.",
+)
+vary = click.option(
+    "--vary",
+    type=click.Choice(["inferred"]),
+    help="Instead of the table: the settings that the paper does not give, varied through the"
+    " ranges it searched, and whether its numbers can be reached there.",
 )
 table_format = click.option(
     "--format",
@@ -82,11 +96,40 @@ text_or_json = click.option(
 )
 
 
+def folder_of(table: str, results: Path | None) -> Path:
+    """The folder to read of a table whose trials have this name. If the baselines answer because
+    nothing was run, stderr says so."""
+    from okbench.reports.results_paths import RUNS, outcomes_of
+
+    found = outcomes_of(table, results)
+    if results is None and found != RUNS:
+        click.echo(
+            f"There are no outcomes of {table} in {RUNS}{os.sep}. These are the baselines of the"
+            f" project, in {found}.",
+            err=True,
+        )
+    return found
+
+
 def every_core(jobs: int | None) -> int:
     """How many trials run at the same time if --jobs is not given."""
     return (os.cpu_count() or 1) if jobs is None else jobs
 
 
+def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
+    from okbench.learners.registry import allow
+
+    allow(*names)
+
+
+allow_learner = click.option(
+    "--allow-learner",
+    metavar="MODULE[:CLASS]",
+    multiple=True,
+    expose_value=False,
+    callback=_allow,
+    help="Allow a user-defined learner that a file names. Its code is run.",
+)
 how_to_run = together(
     click.option(
         "-j", "--jobs", type=int, help="Trials that run at the same time.  [default: all cores]"
@@ -94,12 +137,16 @@ how_to_run = together(
     click.option(
         "--time-limit",
         type=TIME,
-        help="End a trial after this time in the learner: 90s, 30m or 2h."
+        help="End a trial after this time in the learner: 90s, 30m or 2h. A call that does not"
+        " return is ended 10 % later, or 1 s."
         "  [default: the table's own limit, if it has one]",
     ),
     click.option(
         "--retry",
         type=STATUSES,
         help="Run trials again that ended so: failed, timeout, memory, diverged, interrupted.",
+    ),
+    click.option(
+        "--force", is_flag=True, help="Run trials that are expected not to fit into the memory."
     ),
 )

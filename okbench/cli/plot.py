@@ -13,7 +13,7 @@ from okbench.cli.choices import TABLE
 
 EPILOG = """\b
 Examples:
-  okbench plot lsokl/figure4
+  okbench plot lsokl/figure1
   okbench plot rrf/figure1 --results results --to figures
 """
 
@@ -21,14 +21,16 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("figure", type=TABLE)
 @options.which_trials
-@options.results
+@options.results_or_baselines
 @click.option(
     "--to",
     type=options.FOLDER,
-    help="Folder for the drawing.  [default: the folder of the outcomes]",
+    help="Folder for the drawing.  [default: that of --results, or runs]",
 )
 @options.settings
-def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **which: Any) -> None:
+def plot(
+    figure: str, results: Path | None, to: Path | None, settings: Path | None, **which: Any
+) -> None:
     """Draw FIGURE from stored outcomes, as SVG and PNG, with the plotted data as CSV.
 
     This runs nothing.
@@ -36,23 +38,27 @@ def plot(figure: str, results: Path, to: Path | None, settings: Path | None, **w
     from okbench.base.whole_files import write_whole
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
+    from okbench.papers.table_names import file_of
     from okbench.reports.figures.draw import images
     from okbench.reports.figures.figure_data import picture_of
     from okbench.reports.figures.text import csv_of
     from okbench.reports.load import load_table
+    from okbench.reports.results_paths import RUNS
     from okbench.trials.plan.options import Options
 
     found = find(figure, tuned=settings)
     if found.figure is None:
         raise UsageError(f"{found.name} is a table, not a figure  (okbench report {found.name})")
-    picture = picture_of(load_table(found, results, Options(**which), None, versions()))
+    place = options.folder_of(found.trials_of, results)
+    loaded = load_table(found, place, Options(**which), None, versions())
+    picture = picture_of(loaded)
     if not picture.panels:
-        raise UsageError(
-            f"there are no outcomes of {found.name} in {results}  (okbench run {found.name})"
-        )
+        quantities = " and ".join(found.figure.quantities)
+        lack = f"no curves of the {quantities}" if loaded.counted else "no outcomes"
+        raise UsageError(f"there are {lack} of {found.name} in {place}  (okbench run {found.name})")
     files = {**images(picture), "csv": csv_of(picture).encode("utf-8")}
     for ending, content in files.items():
-        path = (to or results) / f"{found.name}.{ending}"
+        path = file_of(to or results or RUNS, found.name, f".{ending}")
         write_whole(path, content)
         click.echo(path)
     if picture.absent:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +14,7 @@ from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli import options
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 
+EQUAL, DIFFERENT, NOTHING, FAILED = "equal", "parts", "nothing to compare", "failed"
 REPLAY_EPILOG = """\b
 Examples:
   okbench replay record.json --scores scores.npy
@@ -30,11 +33,13 @@ Examples:
 @click.option(
     "--scores", type=options.FILE, help="Write the scores of a single record to this .npy file."
 )
+@options.allow_learner
 def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) -> None:
     """Repeat the trial of each of RECORDS, and print its outcome as one line of JSON.
 
     If a record contains an expected outcome, the two are compared; the exit code is 1 if one of
-    them differs.
+    them differs. Of several records, one that is damaged or cannot be run has a line that says why,
+    and the others are run.
     """
     if conformance:
         from okbench.base.shipped import shipped
@@ -44,17 +49,32 @@ def replay(records: tuple[Path, ...], conformance: bool, scores: Path | None) ->
         raise UsageError("name one or more records, or give --conformance")
     if scores and len(records) > 1:
         raise UsageError(f"--scores needs a single record, and there are {len(records)}")
-    different = [path.name for path in records if not _is_as_expected(path, scores)]
-    if different:
-        shown = ", ".join(different[:5]) + (", …" if len(different) > 5 else "")
+    if len(records) == 1:
+        verdicts = [_replayed(records[0], scores)]
+    else:
+        verdicts = [_replayed_or_failed(path) for path in records]
+    pairs = zip(records, verdicts, strict=True)
+    wrong = [path.name for path, verdict in pairs if verdict in (FAILED, DIFFERENT)]
+    if wrong:
+        shown = ", ".join(wrong[:5]) + (", …" if len(wrong) > 5 else "")
+        failed = verdicts.count(FAILED)
+        more = f", {failed} of which could not be run" if failed else ""
         raise OkbenchError(
-            f"{len(different)} of {len(records)} records have another outcome: {shown}"
+            f"{len(wrong)} of {len(verdicts)} records have another outcome{more}: {shown}"
         )
 
 
-def _is_as_expected(path: Path, scores: Path | None) -> bool:
-    import json
+def _replayed_or_failed(path: Path) -> str:
+    """The verdict on a record; one that cannot be run has a line that says why."""
+    try:
+        return _replayed(path, None)
+    except OkbenchError as error:
+        _print({"record": str(path), "verdict": FAILED, "error": str(error)})
+        return FAILED
 
+
+def _replayed(path: Path, scores: Path | None) -> str:
+    """The verdict on a record, once its line is printed."""
     from okbench.trials.replay.differences import differences
     from okbench.trials.replay.record import read_record
     from okbench.trials.replay.replaying import replay
@@ -63,13 +83,22 @@ def _is_as_expected(path: Path, scores: Path | None) -> bool:
         record = read_record(path)
         replayed = replay(record)
     line, found = replayed.figures(), differences(replayed)
-    if record.expected:
-        line["verdict"] = "parts" if found else "equal"
+    verdict = DIFFERENT if found else EQUAL
+    if record.expected is None or record.expected.is_empty:
+        verdict = NOTHING
+    if record.expected is not None:
+        line["verdict"] = verdict
         line |= {"differences": found} if found else {}
-    click.echo(json.dumps(line, ensure_ascii=False))
+    _print(line)
     if scores:
         replayed.save_scores(scores)
-    return not found
+    return verdict
+
+
+def _print(line: Mapping[str, Any]) -> None:
+    import json
+
+    click.echo(json.dumps(line, ensure_ascii=False))
 
 
 @click.command(epilog=RECORD_EPILOG)
@@ -88,6 +117,7 @@ def _is_as_expected(path: Path, scores: Path | None) -> bool:
     type=options.FOLDER,
     help="Write the record only if its outcome equals the one stored in this folder.",
 )
+@options.allow_learner
 def record(
     table: str,
     datasets: tuple[str, ...],

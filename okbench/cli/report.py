@@ -22,6 +22,7 @@ Examples:
   okbench report demo
   okbench report table5 --results results --datasets german,a9a --format latex
   okbench report table5 --explain FOGD german
+  okbench report table7 --vary inferred --datasets satimage
 """
 
 
@@ -35,19 +36,24 @@ Examples:
     help="Show the trials behind one cell, and the command that repeats each.",
 )
 @click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
+@options.vary
 @options.settings
-@options.results
+@options.results_or_baselines
 @options.table_format
 def report(
     table: str,
     explain: tuple[str, str] | None,
     curve: bool,
+    vary: str | None,
     settings: Path | None,
-    results: Path,
+    results: Path | None,
     form: str,
     **which: Any,
 ) -> None:
-    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing."""
+    """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing.
+
+    If runs/ has no outcomes of TABLE, the baselines of the project are printed.
+    """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.trials.plan.options import Options
@@ -55,7 +61,10 @@ def report(
 
     if (explain and curve) or ((explain or curve) and form != "terminal"):
         raise UsageError("--explain, --curve and --format exclude each other")
+    if vary and (explain or curve):
+        raise UsageError("--vary excludes --explain and --curve")
     found = find(table, tuned=settings)
+    results = options.folder_of(found.trials_of, results)
     path = Store.of(results, found.trials_of).path
     if not path.exists():
         raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")
@@ -75,6 +84,8 @@ def report(
         width = shutil.get_terminal_size().columns
         text = stored_curves(found, results, asked, width, sys.stdout.encoding, versions())
         click.echo(text, nl=False)
+    elif vary:
+        print_varied(found, asked, results, form)
     else:
         print_table(found, asked, results, form)
 
@@ -85,4 +96,13 @@ def print_table(table: Table, options: Options, results: Path, form: str) -> Non
     from okbench.reports.pages import stored_text
 
     text = stored_text(table, results, options, form, sys.stdout.encoding, versions())
+    click.echo(text, nl=False)
+
+
+def print_varied(table: Table, options: Options, results: Path, form: str) -> None:
+    """What the ranges of its settings give, as stored, on stdout."""
+    from okbench.learners.registry import versions
+    from okbench.reports.pages import varied_text
+
+    text = varied_text(table, results, options, form, sys.stdout.encoding, versions())
     click.echo(text, nl=False)

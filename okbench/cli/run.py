@@ -16,7 +16,7 @@ from okbench.base.quantities import spoken_time
 from okbench.cli import options
 from okbench.cli.add import READING_NAMES, own_file, reading_options
 from okbench.cli.choices import COUNTS, SIZE, TABLE
-from okbench.cli.report import print_table
+from okbench.cli.report import print_table, print_varied
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Table
@@ -32,6 +32,7 @@ Examples:
   okbench run table5 --datasets german --learners FOGD --repetition 7 --again
   okbench run table5 --dry-run
   okbench run table5 --timing
+  okbench run table7 --vary inferred --learners FOGD --trials 3
   okbench run --data rows.csv --target y
 """
 
@@ -46,12 +47,24 @@ Examples:
     help="Only these permutations, counted from 0: 0,7,19.",
 )
 @options.how_to_run
-@click.option("--backend", default="", help="threads, processes, or the name of a joblib backend.")
-@click.option("--memory", type=SIZE, help="End a trial whose model takes more memory: 512M or 2G.")
+@click.option(
+    "--backend",
+    default="",
+    help="threads (for okbench's own learners without a limit; all others run in processes),"
+    " processes, or the name of a joblib backend, in which limits hold between blocks alone.",
+)
+@click.option(
+    "--memory",
+    type=SIZE,
+    help="End a trial whose learner takes more memory: 512M or 2G. A call is ended 10 % above, or"
+    " 64 MB.",
+)
 @click.option("--timing", is_flag=True, help="Measure seconds: run one trial at a time.")
 @click.option("--again", is_flag=True, help="Run trials again that are done.")
 @click.option("--fetch", "fetching", is_flag=True, help="Download the datasets that are missing.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
+@options.vary
+@options.allow_learner
 @options.settings
 @options.results
 @options.table_format
@@ -61,6 +74,7 @@ def run(
     settings: Path | None,
     results: Path,
     form: str,
+    vary: str | None,
     dry_run: bool,
     fetching: bool,
     **asked: Any,
@@ -68,12 +82,11 @@ def run(
     """Run the trials of TABLE that are not done yet, then print the table.
 
     Each outcome is stored as soon as its trial ends, so that an interrupted run continues where it
-    stopped. With --data every learner runs on rows of your own.
+    stopped. With --data every learner runs on rows of your own. With --vary the settings that the
+    paper does not give are varied instead, with 3 permutations per value unless --trials is given.
     """
     from okbench.learners.registry import versions
     from okbench.trials.plan.available import registered
-    from okbench.trials.run.estimate import dry_run as plan_summary
-    from okbench.trials.run.run_table import run
     from okbench.trials.store.files import Store
 
     reading = {name: asked.pop(name) for name in READING_NAMES}
@@ -85,6 +98,7 @@ def run(
     asked["timing"] = asked["timing"] or complexity
     chosen = _options(**asked)
     store = Store.of(results, found.trials_of)
+    run_trials, plan_summary = _commands(vary)
     if dry_run:
         with redirect_stdout(sys.stderr):
             summary = plan_summary(found, load, missing, store, chosen)
@@ -93,9 +107,26 @@ def run(
     if fetching:
         _fetch(found, chosen)
     with progress() as watch:
-        tally = run(found, load, missing, store, chosen, watch)
-    print_table(page, chosen, results, form)
+        tally = run_trials(found, load, missing, store, chosen, watch)
+    if vary:
+        # a value of the range that diverges is a result
+        tally.failures = [one for one in tally.failures if one.status == "failed"]
+        print_varied(page, chosen, results, form)
+    else:
+        print_table(page, chosen, results, form)
     _report_endings(tally)
+
+
+def _commands(vary: str | None) -> tuple[Callable[..., Tally], Callable[..., Summary]]:
+    """What runs the trials and what counts them: of the table, or of its varied settings."""
+    if vary:
+        from okbench.trials.search.vary import dry_run_varied, run_varied
+
+        return run_varied, dry_run_varied
+    from okbench.trials.run.estimate import dry_run
+    from okbench.trials.run.run_table import run
+
+    return run, dry_run
 
 
 def _source(
@@ -111,7 +142,7 @@ def _source(
         _check_options_apply(READING_NAMES, "a table")
         return find(table, tuned=settings), datasets.load, datasets.missing
     assert data is not None
-    _check_options_apply(("settings", "fetching"), "rows of your own")
+    _check_options_apply(("settings", "fetching", "vary"), "rows of your own")
     file = own_file(data, **reading)
     found = file.table(in_order)
     for note in file.notes:
@@ -207,10 +238,34 @@ def _print_plan(summary: Summary, options: Options) -> None:
         )
     elif summary.to_run:
         click.echo("  the time is unknown: there are no earlier outcomes to estimate it from")
+    for line in _memory(summary):
+        click.echo(f"  {line}")
     for line in _overlong(summary.overlong, summary.time_limit):
         click.echo(f"  {line}")
     for reason in summary.missing.values():
         click.echo(f"  missing: {reason}")
+
+
+def _memory(summary: Summary) -> Iterator[str]:
+    """The largest need that can be computed, and what is no part of it."""
+    from okbench.trials.run.memory_needs import largest, spoken_bytes
+
+    need = largest(need for need in summary.needs if need.model is not None)
+    if need is not None:
+        yield (
+            f"memory: {spoken_bytes(need.total)} for {need.learner} × {need.dataset}: "
+            f"{need.arithmetic}; {spoken_bytes(summary.available)} are available"
+        )
+    growing = [need for need in summary.needs if need.growth]
+    if growing:
+        most = max(growing, key=lambda need: need.growth)
+        yield (
+            f"not counted: {len(growing)} cells without a budget, of which {most.learner} × "
+            f"{most.dataset} grows up to {spoken_bytes(most.growth)} if every row becomes a support"
+        )
+    unknown = dict.fromkeys(n.learner for n in summary.needs if n.model is None and not n.growth)
+    if unknown:
+        yield f"not counted: what user-defined learners hold ({', '.join(unknown)})"
 
 
 def _overlong(cells: Sequence[Overlong], limit: float) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from okbench.base.errors import UsageError
+from okbench.base.plain_text import escaped
 from okbench.cli import options
 from okbench.cli.choices import ANYTHING, kind_of, unknown_name
 
@@ -69,7 +70,7 @@ def _show_trial(prefix: str, results: Path, form: str) -> None:
         raise unknown_name(prefix, ("dataset", "table", "learner"), trial)
     if form == "json":
         page = json.dumps(page, indent=2, ensure_ascii=False)
-    click.echo(page.rstrip())
+    click.echo(escaped(page.rstrip()))
 
 
 def _dataset(name: str, variant: str) -> dict[str, Any]:
@@ -102,6 +103,9 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
             yield f"{label} {when}", f"{low:g} to {high:g}"
     for number, step in enumerate(data["preparation"], start=1):
         yield f"step {number}", step
+    prepared = data["prepared"]
+    if prepared["reason"]:
+        yield "prepared", f"{prepared['source']}: {prepared['reason']}"
     for check in data["agreement"]:
         verdict = "as expected" if check["agrees"] else f"expected {check['expected']:,}"
         reason = f": {check['reason']}" if check["reason"] else ""
@@ -202,10 +206,10 @@ def _listed(label: str, words: Sequence[str]) -> Lines:
 
 def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
-    from okbench.learners.registry import find, settings_of
+    from okbench.learners.registry import find_named, settings_of
 
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
-        entry = find(name)
+        entry = find_named(name).loaded()
         settings = settings_of(entry.load())
     return {
         "name": entry.name,

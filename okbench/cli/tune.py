@@ -42,6 +42,7 @@ Examples:
     type=options.FILE,
     help="File for the chosen settings.  [default: TABLE.tuned.yaml beside the outcomes]",
 )
+@options.allow_learner
 @options.results
 def tune(
     table: str,
@@ -60,6 +61,7 @@ def tune(
     from okbench import datasets
     from okbench.cli.run import progress
     from okbench.papers.table_catalogue import find
+    from okbench.papers.table_names import file_of
     from okbench.trials.run.environment import here
     from okbench.trials.search import tuned_file
     from okbench.trials.search.tuning import tune as search_through
@@ -76,7 +78,7 @@ def tune(
     chosen = _options(**asked)
     with progress() as watch:
         tuning = search_through(found, datasets.load, datasets.missing, store, chosen, watch)
-    path = to or results / f"{found.name}.tuned.yaml"
+    path = to or file_of(results, found.name, ".tuned.yaml")
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
         click.echo(_line_of(choice))

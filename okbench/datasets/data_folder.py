@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from okbench.base.errors import StoreError, UsageError
@@ -108,15 +108,28 @@ def record_of(file: FileSpec) -> Record | None:
     """The record of a file, whether or not the file is still here."""
     path = private_folder(file) / f"{file.name}.json"
     try:
-        return Record(**json.loads(path.read_text(encoding="utf-8")))
+        record = Record(**json.loads(path.read_text(encoding="utf-8")))
+        _check_record(record, file)
+        return record
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(
             f"{path}: not a record of a download; delete it, then fetch again"
         ) from error
+
+
+def _check_record(record: Record, file: FileSpec) -> None:
+    """ValueError for values of another type, or a name that leads elsewhere."""
+    kinds = {"str": str, "int": int}
+    if any(
+        type(getattr(record, each.name)) is not kinds[str(each.type)] for each in fields(Record)
+    ):
+        raise ValueError("a value of another type")
+    if record.held_as not in {f"{file.name}{suffix}" for suffix in PACKED}:
+        raise ValueError("another name")
 
 
 def write_record(file: FileSpec, record: Record) -> None:

@@ -34,6 +34,7 @@ def describe(name: str, variant: str = "") -> dict[str, Any]:
         **_shape(dataset),
         "ranges": ranges,
         "preparation": _steps(chosen),
+        "prepared": {"source": chosen.prepared.source, "reason": chosen.prepared.reason},
         "note": chosen.note,
         "agreement": _agreement(entry, chosen, variant, dataset),
         "files": [_file(file) for file in entry.files_of(chosen)],
@@ -64,8 +65,8 @@ def _shape(dataset: Dataset) -> dict[str, Any]:
 
 
 def _ranges(dataset: Dataset) -> Mapping[str, Any]:
-    rows = MultiFileRows([FileRows(dataset.X, dataset.y)]).blocks(np.arange(dataset.n_rows))
-    ranges = Ranges.of(rows, dataset.n_features)
+    rows = MultiFileRows([FileRows(dataset.X, dataset.y)])
+    ranges = Ranges.of(rows, np.arange(dataset.n_rows))
     summary = ranges.summary()
     if dataset.task == "regression":
         summary["target"] = [float(dataset.y.min()), float(dataset.y.max())]

@@ -103,7 +103,9 @@ def extract(
 def _opened_member(
     archive: Path, member: str, most: int, check_stop: _CheckStop
 ) -> Iterator[BinaryIO]:
-    if zipfile.is_zipfile(archive):
+    with archive.open("rb") as packed:  # an error in opening it is no damage
+        is_zip = zipfile.is_zipfile(packed)
+    if is_zip:
         with zipfile.ZipFile(archive) as members:
             info = members.getinfo(_unique_member(member, members.namelist()))
             if info.is_dir() or (info.external_attr >> 16) & 0o170000 == _SYMLINK:

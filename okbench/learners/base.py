@@ -45,6 +45,7 @@ class OnlineLearner(ABC):
     updates: int = 0  # rows that changed the model
     _origin: Origin = Origin()
 
+    @np.errstate(all="ignore")  # what overflows here shows in the scores
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
         """Forget everything and face this problem, with these draws."""
         if problem.task not in self.tasks:
@@ -70,6 +71,7 @@ class OnlineLearner(ABC):
         scores = self.scores(X)
         return self._begun().decide(scores)
 
+    @np.errstate(all="ignore")  # what overflows shows in the scores
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
@@ -82,6 +84,7 @@ class OnlineLearner(ABC):
         self._origin = origin
         return self._finite(self._learn(moved, targets))
 
+    @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
         return self._finite(self._scores(self._moved(X)))

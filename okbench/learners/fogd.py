@@ -36,6 +36,7 @@ class FOGD(LinearOnMap):
         self._scale = 1.0 / self.width
         return FourierMap.of(draws.normals(problem.n_features, self.components) / self.width)
 
+    @np.errstate(all="ignore")  # what overflows shows in the gaps
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""
         scales = np.full(self._begun().n_features, self._scale)

@@ -2,8 +2,12 @@
 
 A learner announces itself by decorating its class. The decorators are read from the source as text,
 so that a listing imports neither NumPy nor Numba; a class is imported only when it is asked for. A
-user-defined learner is named `module:Class`, or arrives through the entry-point group
-`okbench.learners`.
+learner of an installed package arrives through the entry-point group `okbench.learners`.
+
+A user-defined learner is named `module:Class`. Importing a module runs it, and the name may come
+from a file that somebody else wrote. Therefore it is imported only if the environment variable
+OKBENCH_ALLOW_LEARNERS allows it. `allow` adds to this variable, and the processes of a run inherit
+it; the command line allows the learners that are named on it.
 """
 
 from __future__ import annotations
@@ -11,19 +15,61 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from okbench.base.errors import UsageError, did_you_mean
+from okbench.base.errors import ConfigError, UsageError, did_you_mean
 
 Class = TypeVar("Class", bound=type)
 ENTRY_POINTS = "okbench.learners"
 ALL_TASKS = ("binary", "multiclass", "regression")
+_NAME = r"[^\W\d]\w*"
+_USER_DEFINED = re.compile(rf"{_NAME}(\.{_NAME})*(:{_NAME})?")
+ALLOWED = "OKBENCH_ALLOW_LEARNERS"  # `module` or `module:Class`, separated by commas
+
+
+class NotAllowed(ConfigError):
+    """Raised for user-defined learners that a file names and that nobody allowed."""
+
+    def __init__(self, learners: Iterable[str], where: str = "") -> None:
+        self.learners_refused = tuple(dict.fromkeys(learners))
+        named = ", ".join(f"'{learner}'" for learner in self.learners_refused)
+        options = " ".join(f"--allow-learner {learner}" for learner in self.learners_refused)
+        super().__init__(
+            f"{where}{': ' if where else ''}to use the user-defined learner {named}, okbench must "
+            f"run the code of its module. If you trust that code, add {options}"
+        )
+
+
+def allow(*learners: str) -> None:
+    """Allow user-defined learners to be imported, here and in the processes that are started from
+    here: `module:Class`, or `module` for all classes of a module."""
+    for name in learners:
+        if not _USER_DEFINED.fullmatch(name):
+            raise UsageError(f"'{name}' is not the name of a module, nor module:Class")
+    os.environ[ALLOWED] = ",".join(sorted(_given() | set(learners)))
+
+
+def is_allowed(name: str) -> bool:
+    """Whether a learner may be imported; those that have a name are installed."""
+    module, is_user_defined, _ = name.partition(":")
+    if not is_user_defined:
+        return True
+    if not _USER_DEFINED.fullmatch(name):
+        raise UsageError(f"learner '{name}': a user-defined learner is named module:Class")
+    return not _given().isdisjoint((name, module))
+
+
+def _given() -> set[str]:
+    words = os.environ.get(ALLOWED, "").split(",")
+    return {word.strip() for word in words if word.strip()}
 
 
 @dataclass(frozen=True)
@@ -38,7 +84,9 @@ class Entry:
     summary: str = ""
 
     def load(self) -> type:
-        """Import the class."""
+        """Import the class, which must be allowed if it is user-defined."""
+        if not is_allowed(self.name):
+            raise NotAllowed([self.name])
         module_name, _, attribute = self.target.partition(":")
         try:
             module = importlib.import_module(module_name)
@@ -51,6 +99,17 @@ class Entry:
         if not isinstance(found, type):
             raise UsageError(f"learner '{self.target}' is not a class")
         return found
+
+    def loaded(self) -> Entry:
+        """The entry with what the class says of itself, which is imported for that."""
+        cls = self.load()
+        return replace(
+            self,
+            paper=getattr(cls, "paper", self.paper),
+            version=getattr(cls, "version", self.version),
+            tasks=tuple(getattr(cls, "tasks", self.tasks)),
+            summary=self.summary or (inspect.getdoc(cls) or "").partition("\n")[0],
+        )
 
 
 def learner(
@@ -78,17 +137,10 @@ def catalogue() -> Mapping[str, Entry]:
 
 
 def find(name: str) -> Entry:
-    """The learner of that name, in upper or lower case, or a user-defined `module:Class`."""
+    """The learner of that name, in upper or lower case, or a user-defined `module:Class`, of which
+    nothing more is known before `load`."""
     if ":" in name:
-        cls = Entry(name, name).load()
-        return Entry(
-            name,
-            name,
-            paper=getattr(cls, "paper", ""),
-            version=getattr(cls, "version", 1),
-            tasks=tuple(getattr(cls, "tasks", ALL_TASKS)),
-            summary=(inspect.getdoc(cls) or "").partition("\n")[0],
-        )
+        return Entry(name, name)
     for entry in catalogue().values():
         if entry.name.casefold() == name.casefold():
             return entry
@@ -97,15 +149,23 @@ def find(name: str) -> Entry:
     )
 
 
+def is_ours(entry: Entry) -> bool:
+    """Whether a learner is one of okbench's own."""
+    return entry.target.startswith(f"{__package__}.")
+
+
+def find_named(name: str) -> Entry:
+    """The learner that a person names, and so allows."""
+    if ":" in name:
+        allow(name)
+    return find(name)
+
+
 def versions() -> Mapping[str, int | None]:
     """The version of every learner by name, None for those of installed packages: they announce no
     more than a name, and only importing them would tell.
     """
-    here = f"{__package__}."
-    return {
-        entry.name: entry.version if entry.target.startswith(here) else None
-        for entry in catalogue().values()
-    }
+    return {entry.name: entry.version if is_ours(entry) else None for entry in catalogue().values()}
 
 
 def _announced_here() -> list[Entry]:

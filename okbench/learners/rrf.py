@@ -66,6 +66,7 @@ class RRF(OnlineLearner):
         held = self._model.weights[:, : self._model.components]
         return held.reshape(len(held) // 2, -1)
 
+    @np.errstate(all="ignore")  # what overflows shows in the gaps
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each; with
         the scales as learned so far."""

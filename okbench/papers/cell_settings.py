@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import cast, get_args
 
 from okbench.base.config_nodes import Node
 from okbench.base.errors import ConfigError, did_you_mean
 from okbench.papers.expressions import evaluate, is_expression, names_in
-from okbench.papers.table_types import Setting, Source
+from okbench.papers.provenance import SOURCES, Source, read_source
+from okbench.papers.table_types import Setting
 from okbench.papers.values import Value, read_value, spelled
 
 Layer = Mapping[str, Setting]
-SOURCES = get_args(Source)
 
 
 def read_layer(items: Iterable[tuple[str, Node]], shared: bool = False) -> dict[str, Setting]:
@@ -53,14 +52,6 @@ def resolve_with(settings: Layer, others: Layer, rows: int | None) -> dict[str, 
         for name, setting in settings.items()
     }
     return resolve([written, others], rows)
-
-
-def read_source(fields: Mapping[str, Node]) -> tuple[Source, str]:
-    """Where something comes from and why: `inferred: the reason` among its fields, or printed."""
-    given = [name for name in SOURCES if name in fields]
-    if len(given) > 1:
-        raise fields[given[1]].error(f"a setting has one source, not {' and '.join(given)}")
-    return (cast(Source, given[0]), fields[given[0]].text()) if given else ("printed", "")
 
 
 def _read(node: Node) -> Setting:

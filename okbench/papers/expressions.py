@@ -16,6 +16,9 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: math.pow,  # of floats: a whole power of a whole number may be endlessly long
 }
 
+# Python's parser and the functions below go one level deeper for nearly every sign
+_LONGEST = 200
+
 
 def is_expression(text: str) -> bool:
     """Whether a text is arithmetic: an operator stands between two spaces."""
@@ -43,9 +46,13 @@ def evaluate(text: str, known: Callable[[str], float]) -> int | float:
 
 @cache
 def _parsed(text: str) -> ast.expr:
+    if len(text) > _LONGEST:
+        raise ValueError(
+            f"'{text[:40]} …' has {len(text):,} signs; an expression has {_LONGEST} at most"
+        )
     try:
         parsed = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"'{text}' is not an expression") from error
     for node in _operands(parsed):
         number = isinstance(node, ast.Constant) and type(node.value) in (int, float)

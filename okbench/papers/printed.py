@@ -12,12 +12,13 @@ _METRIC = re.compile(rf"({_NUMBER})\s*%?\s*(?:±\s*({_NUMBER})\s*%?)?")
 
 
 def printed_cell(dataset: str, learner: str, node: Node) -> PrintedCell:
-    """A cell written as `35.2 % ± 0.9`, `[35.2 % ± 0.9, 0.112]` with its seconds, or with names.
+    """A cell written as `35.2 % ± 0.9`, `[35.2 % ± 0.9, 0.112]` with its seconds, or with names:
+    `{text: 35.2 % ± 0.9, seconds: 0.112, filler: why the 0.9 is no deviation}`.
 
     What is no number (`NA`, `> 1 week`) stays words: then `mean` or `seconds` is None.
     """
     if node.kind == "mapping":
-        parts = node.fields({"text", "seconds", "note"})
+        parts = node.fields({"text", "seconds", "note", "filler"})
     elif node.kind == "list":
         elements = node.elements()
         if not 1 <= len(elements) <= 2:
@@ -32,11 +33,12 @@ def printed_cell(dataset: str, learner: str, node: Node) -> PrintedCell:
         dataset,
         learner,
         mean=_number(mean),
-        std=_number(std),
+        std=None if "filler" in words else _number(std),
         seconds=_number(words.get("seconds")),
         text=words.get("text", ""),
         seconds_text=words.get("seconds", ""),
         note=words.get("note", ""),
+        filler=words.get("filler", ""),
     )
 
 

@@ -17,7 +17,10 @@ the search of the table beside holds here too, except for the keys that are give
 
 What `okbench tune` chose stands in a file of its own: `table5.tuned.yaml` beside `table5.yaml`
 counts wherever that table is read; any other file has to be named. Its `cells` are written as a
-table's are and overrule them; all of them are marked as tuned.
+table's are and overrule them; a setting without a source is marked as tuned.
+
+Any other `table5.NAME.yaml` beside a table is an alternative, `--settings NAME`: other settings of
+some of its cells, with sources of their own, on top of all that counts otherwise.
 """
 
 from __future__ import annotations
@@ -25,12 +28,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from okbench.base.config_nodes import Node, read_yaml
-from okbench.base.errors import did_you_mean
-from okbench.papers.cell_settings import SOURCES, Layer, read_layer, read_source
+from okbench.base.errors import UsageError, did_you_mean
+from okbench.papers.cell_settings import Layer, read_layer
 from okbench.papers.expressions import is_expression
+from okbench.papers.provenance import SOURCES, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.table_parts import CellKey, table_beside
 from okbench.papers.table_types import Range, Search, Setting
@@ -112,27 +117,56 @@ def _share(node: Node) -> float:
     return float(share)
 
 
-def tuned_beside(path: Path) -> Path | None:
-    """The file of tuned settings that belongs to a table's file, when there is one."""
+def alternatives_beside(path: Path) -> dict[str, Path]:
+    """The files of other settings that belong to a table's file, by their names."""
+    found = {
+        one.name.removeprefix(f"{path.stem}.").removesuffix(".yaml"): one
+        for one in sorted(path.parent.glob(f"{escape(path.stem)}.*.yaml"))
+        if not one.name.endswith(TUNED)
+    }
+    return {name: one for name, one in found.items() if "." not in name}
+
+
+def is_overlay(path: Path) -> bool:
+    """Whether a file holds settings of the table beside it, and is no table itself."""
+    stem, dot, _ = path.stem.rpartition(".")
+    return path.name.endswith(TUNED) or (bool(dot) and path.with_name(f"{stem}.yaml").is_file())
+
+
+def chosen_overlays(path: Path, settings: Path | None) -> tuple[Path, ...]:
+    """The files whose settings overrule a table's: those tuned for it, and the alternative of a
+    name; or the one file that is asked for."""
     beside = path.with_name(path.stem + TUNED)
-    return beside if beside.is_file() else None
+    tuned = (beside,) if beside.is_file() else ()
+    if settings is None:
+        return tuned
+    if settings.is_file():
+        return (settings,)
+    known = alternatives_beside(path)
+    if str(settings) not in known:
+        names = f"; {path.name} has {', '.join(known)}" if known else ""
+        hint = did_you_mean(str(settings), known)
+        raise UsageError(f"no file and no named settings '{settings}'{names}.{hint}")
+    return (*tuned, known[str(settings)])
 
 
-def read_tuned(path: Path | None, table: str, cells: ReadCells) -> dict[CellKey, Layer]:
-    """The settings tuned for the cells of a table; `cells` knows which cells it has."""
-    if path is None:
-        return {}
+def read_tuned(path: Path, table: str, cells: ReadCells) -> dict[CellKey, Layer]:
+    """The settings that a file gives for the cells of a table; `cells` knows which it has."""
     root = read_yaml(path)
     fields = root.fields(_OVERLAY, required=["table", "cells"])
     if fields["table"].text() != table:
         whose = fields["table"].text()
-        raise fields["table"].error(f"these settings were tuned for {whose}, not for {table}")
+        raise fields["table"].error(f"these settings are those of {whose}, not of {table}")
     return {key: _tuned(node) for key, node in cells(fields["cells"])}
 
 
 def _tuned(node: Node) -> dict[str, Setting]:
     return {
-        name: replace(setting, source="tuned", reason=setting.reason or f"given in {setting.where}")
+        name: replace(
+            setting,
+            source="tuned" if setting.source == "printed" else setting.source,
+            reason=setting.reason or f"given in {setting.where}",
+        )
         for name, setting in read_layer(node.items()).items()
     }
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from okbench.base.config_nodes import Node
-from okbench.papers.cell_settings import SOURCES, Layer, read_source
+from okbench.papers.cell_settings import Layer
+from okbench.papers.provenance import SOURCES, read_source
 from okbench.papers.table_types import LearnerColumn, Point, Setting, Sweep
 
 Read = TypeVar("Read")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from okbench.base.errors import ConfigError, UsageError, did_you_mean
 from okbench.base.shipped import shipped
-from okbench.papers.search import TUNED
+from okbench.papers.search import is_overlay
 from okbench.papers.table_file import read_card, read_table
+from okbench.papers.table_names import checked_name
 from okbench.papers.table_types import Card, Table
 
 
@@ -21,7 +22,7 @@ def names(folder: Path | None = None) -> list[Card]:
     files = [
         (path.relative_to(shelf).with_suffix(""), path)
         for path in shelf.rglob("*.yaml")
-        if not path.name.endswith(TUNED)
+        if not is_overlay(path)
     ]
     files.sort(key=lambda file: (len(file[0].parts), file[0].parts))
     cards = [read_card(path, place.as_posix()) for place, path in files]
@@ -36,11 +37,12 @@ def names(folder: Path | None = None) -> list[Card]:
 def find(name: str, folder: Path | None = None, *, tuned: Path | None = None) -> Table:
     """The table of a name, full or short, in any case, or the one in a `.yaml` file named so.
 
-    `tuned` is a file of tuned settings to count instead of the one beside the table.
+    `tuned` is a file of settings to count instead of the tuned ones beside the table, or the name
+    of an alternative beside it.
     """
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
-        return read_table(path, path.stem, tuned)
+        return read_table(path, checked_name(path.stem, f"{path}: its name"), tuned)
     shelf = folder or shipped("configs")
     full = _full_name(name, names(shelf))
     return read_table(shelf / f"{full}.yaml", full, tuned)

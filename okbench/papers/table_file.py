@@ -17,20 +17,21 @@
       mnist: {variant: lsokl, budget: 200}
     learners:
       OGD:                          # the learner of that name, nothing to set
-      FOGD: {components: 4 * budget, step: {value: 2e-3, inferred: the authors' default}}
+      FOGD: {components: 4 * budget, step: {value: 2e-3, default: of the authors' program}}
       mine: {learner: my_module:MyLearner, depth: 3}
     cells:                          # of one learner on one dataset
       german: {OGD: {step: 0.2}}
     left_out:                       # what the paper does not run
       mnist: [OGD]
+    random: [FOGD]                  # learners with random numbers of their own (optional)
     printed:                        # what the paper prints: metric, seconds
       german: {OGD: [29.5 % ± 0.5, 0.130]}
 
 The narrower counts more: the table's settings, then the dataset's, the learner's, the cell's. A
 setting is a value or a list of values (`widths: [0.5, 1, 2]`), alone or with its source
-(`{value: [0.5, 1], found: …}`): `found` (in the authors' files), `inferred` or `tuned`, with the
-reason; else the paper prints it. Arithmetic such as `4 * budget` refers to other settings of the
-same cell and to `rows`.
+(`{value: [0.5, 1], found: …}`): `found` (in the authors' files), `searched`, `default` or `fitted`,
+with the reason (see `provenance`); else the paper prints it. Arithmetic such as `4 * budget` refers
+to other settings of the same cell and to `rows`.
 
 `kind` is what is made of the trials: a `table` where there is no `kind`; a `sweep`, a figure with a
 further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over
@@ -60,7 +61,7 @@ The module `search` describes how settings are searched for, and how they are pu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
@@ -69,7 +70,7 @@ from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
 from okbench.papers.cell_settings import Layer, read_layer, resolve
 from okbench.papers.printed import printed_cell
-from okbench.papers.search import read_search, read_tuned, tuned_beside
+from okbench.papers.search import alternatives_beside, chosen_overlays, read_search, read_tuned
 from okbench.papers.stated_growth import read_stated
 from okbench.papers.sweeps import columns_of, read_sweeps
 from okbench.papers.table_parts import (
@@ -94,10 +95,10 @@ from okbench.papers.table_types import (
 
 _NAMED = {"title", "paper", "short", "kind", "draw"}
 _REQUIRED = ("title", "protocol", "datasets", "learners")
-_PARTS = {"settings", "cells", "left_out", "printed", "tune"}
+_PARTS = {"settings", "cells", "left_out", "printed", "random", "tune"}
 _KNOWN: dict[str, set[str]] = {
     "table": {*_REQUIRED, *_NAMED, *_PARTS} - {"draw"},
-    "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "tune"},
+    "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "random", "tune"},
     "complexity": {*_REQUIRED, *_NAMED, "settings", "stated", "symbols"} - {"draw"},
     "curves": {*_NAMED, "of"},
 }
@@ -120,7 +121,8 @@ def read_card(path: Path, name: str) -> Card:
 def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
     """The table in a file, every cell's settings resolved.
 
-    `tuned` is a file of tuned settings; without it, the one beside the table is used.
+    `tuned` is a file of settings, or the name of an alternative; without it, the tuned settings
+    beside the table are used.
     """
     root = read_yaml(path)
     fields = _fields(root)
@@ -137,7 +139,7 @@ def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
             search=None,
             where=root.where,
         )
-    return _Page(path, root, fields).table(name, tuned or tuned_beside(path))
+    return _Page(path, root, fields).table(name, chosen_overlays(path, tuned))
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class _Page:
     root: Node
     fields: dict[str, Node]
 
-    def table(self, name: str, tuned: Path | None) -> Table:
+    def table(self, name: str, overlays: tuple[Path, ...]) -> Table:
         fields = self.fields
         kind, protocol = _kind(fields), read_protocol(fields["protocol"])
         datasets = {key: read_dataset(key, node) for key, node in fields["datasets"].items()}
@@ -166,7 +168,8 @@ class _Page:
         swept = {column.point.name if column.point else "" for column, _, _ in columns}
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
-        of_cells = self._of_cells(keys, name, tuned)
+        of_cells = self._of_cells(keys, name, overlays)
+        rows = list(datasets.values())
         return Table(
             name=name,
             title=fields["title"].text(),
@@ -174,7 +177,7 @@ class _Page:
             protocol=protocol,
             datasets=tuple(row for row, _ in datasets.values()),
             learners=tuple(column for column, _, _ in columns),
-            settings=dict(self._resolved(datasets.values(), columns, of_cells)),
+            settings=dict(self._resolved(rows, columns, of_cells)),
             printed={
                 key: printed_cell(*key, node) for key, node in keys.cells(fields.get("printed"))
             },
@@ -184,7 +187,34 @@ class _Page:
             figure=read_figure(fields.get("draw"), protocol, swept),
             search=read_search(fields.get("tune"), self.path, datasets),
             stated=self._stated(keys),
+            random=self._random(keys),
+            alternatives={
+                other: self._alternative(keys, name, path, of_cells, rows, columns)
+                for other, path in alternatives_beside(self.path).items()
+                if path not in overlays
+            },
         )
+
+    def _alternative(
+        self,
+        keys: Keys,
+        name: str,
+        overlay: Path,
+        of_cells: dict[CellKey, list[Layer]],
+        rows: Collection[tuple[DatasetRow, Layer]],
+        columns: Collection[Column],
+    ) -> dict[CellKey, dict[str, Setting]]:
+        """The settings of the cells that an alternative names."""
+        own = read_tuned(overlay, name, keys.cells)
+        layers = {key: [*of_cells.get(key, []), layer] for key, layer in own.items()}
+        resolved = dict(self._resolved(rows, columns, of_cells | layers))
+        lines = {column.label: column.line for column, _, _ in columns}
+        return {key: found for key, found in resolved.items() if (key[0], lines[key[1]]) in own}
+
+    def _random(self, keys: Keys) -> frozenset[str] | None:
+        if "random" not in self.fields:
+            return None
+        return frozenset(keys.labels(self.fields["random"]))
 
     def _resolved(
         self,
@@ -202,13 +232,16 @@ class _Page:
                 layers = [wide, of_dataset, of_learner, *own, swept]
                 yield (row.name, column.label), resolve(layers, row.rows)
 
-    def _of_cells(self, keys: Keys, name: str, tuned: Path | None) -> dict[CellKey, list[Layer]]:
-        """What is set for single cells, here and then in the file of tuned settings."""
+    def _of_cells(
+        self, keys: Keys, name: str, overlays: tuple[Path, ...]
+    ) -> dict[CellKey, list[Layer]]:
+        """What is set for single cells, here and then in each file of settings."""
         found: dict[CellKey, list[Layer]] = {
             key: [read_layer(node.items())] for key, node in keys.cells(self.fields.get("cells"))
         }
-        for key, layer in read_tuned(tuned, name, keys.cells).items():
-            found.setdefault(key, []).append(layer)
+        for overlay in overlays:
+            for key, layer in read_tuned(overlay, name, keys.cells).items():
+                found.setdefault(key, []).append(layer)
         return found
 
     def _stated(self, keys: Keys) -> dict[str, StatedComplexity]:

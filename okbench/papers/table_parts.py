@@ -146,13 +146,19 @@ class Keys:
         """The cells a part names: dataset → list of learners."""
         if node is None:
             return frozenset()
-        found = set()
-        for dataset, row in self._known(node, self._datasets, "dataset"):
-            for element in row.elements():
-                label = element.text()
-                self._check(label, element, self._learners, "learner")
-                found.add((dataset, label))
-        return frozenset(found)
+        return frozenset(
+            (dataset, label)
+            for dataset, row in self._known(node, self._datasets, "dataset")
+            for label in self.labels(row)
+        )
+
+    def labels(self, node: Node) -> list[str]:
+        """A list of learners."""
+        labels = []
+        for element in node.elements():
+            labels.append(element.text())
+            self._check(labels[-1], element, self._learners, "learner")
+        return labels
 
     def _known(self, node: Node, known: Collection[str], kind: str) -> list[tuple[str, Node]]:
         for key, value in node.items():

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from okbench.papers.provenance import Source
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 
-Source = Literal["printed", "found", "inferred", "tuned"]
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
 Kind = Literal["table", "curves", "sweep", "complexity"]
 Quantity = Literal["metric", "seconds"]
@@ -22,8 +22,7 @@ Bound = Literal["lemma-1"]
 class Setting:
     """One setting of a learner, where it comes from, and where it is written down.
 
-    `printed`: the paper's text or table gives it. `found`: in the authors' published files.
-    `inferred`: neither, with the reason in `reason`. `tuned`: chosen by `okbench tune`.
+    `provenance` describes the sources.
     """
 
     value: Value
@@ -105,7 +104,11 @@ class Protocol:
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """What a paper prints for one dataset and learner, as numbers and as printed."""
+    """What a paper prints for one dataset and learner, as numbers and as printed.
+
+    `filler` says why what is printed as a deviation is none; `std` is None then, and the mean is
+    taken for that of a single permutation.
+    """
 
     dataset: str
     learner: str
@@ -115,6 +118,7 @@ class PrintedCell:
     text: str = ""
     seconds_text: str = ""
     note: str = ""
+    filler: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,11 @@ class StatedComplexity:
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure that okbench can run. A sweep makes a column of every value."""
+    """One table or figure that okbench can run. A sweep makes a column of every value.
+
+    `random` are the learners that use random numbers of their own, None where the file does not
+    state it. `alternatives` are other settings of some of its cells, by name.
+    """
 
     name: str  # lsokl/table5
     title: str
@@ -194,6 +202,10 @@ class Table:
     figure: Figure | None = None
     search: Search | None = None
     stated: Mapping[str, StatedComplexity] = field(default_factory=dict)  # by learner label
+    random: frozenset[str] | None = None
+    alternatives: Mapping[str, Mapping[tuple[str, str], Mapping[str, Setting]]] = field(
+        default_factory=dict
+    )
 
     @property
     def trials_of(self) -> str:

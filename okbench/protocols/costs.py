@@ -1,7 +1,12 @@
-"""What each row of an answer costs, and which answers are refused."""
+"""What each row of an answer costs, and which answers are refused.
+
+An answer may be any object: a user-defined learner made it. It is turned into an array of plain
+numbers or text once, here, and everything else sees that array alone.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +21,11 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True)
 class Costs:
-    """The cost of each row, and the first row whose answer is no finite number."""
+    """The cost of each row, the answer as plain numbers or text, and the first row whose answer is
+    no finite number."""
 
     rows: NDArray[np.float64]
+    answer: NDArray[Any]
     diverged_at: int | None = None
 
 
@@ -27,13 +34,16 @@ def mistakes(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Costs:
     import numpy as np
 
     predicted = _one_per_row(answer, len(truth), "predictions")
-    comparable = "USO" if truth.dtype.kind in "US" else "iufO" + truth.dtype.kind
+    if truth.dtype == object:
+        truth = _one_per_row(truth, len(truth), "labels")
+    comparable = truth.dtype.kind if truth.dtype.kind in "US" else "iuf" + truth.dtype.kind
     if predicted.dtype.kind not in comparable:
         raise BadAnswer(
             f"predictions of type {predicted.dtype} where labels like {truth.dtype} are expected"
         )
     costs = np.asarray(predicted != truth, dtype=np.float64)
-    return Costs(costs, _first_infinite(predicted) if predicted.dtype.kind == "f" else None)
+    bad = _first_infinite(predicted) if predicted.dtype.kind == "f" else None
+    return Costs(costs, predicted, bad)
 
 
 def squared_errors(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Costs:
@@ -43,7 +53,7 @@ def squared_errors(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Cos
     predicted = _numbers(_one_per_row(answer, len(truth), "predictions"), "predictions")
     with np.errstate(all="ignore"):
         costs = np.square(truth - predicted.astype(np.float64))
-    return Costs(costs, _first_infinite(costs))
+    return Costs(costs, predicted, _first_infinite(costs))
 
 
 def beyond_tolerance(answer: Any, truth: NDArray[Any], tolerance: float) -> Costs:
@@ -51,7 +61,7 @@ def beyond_tolerance(answer: Any, truth: NDArray[Any], tolerance: float) -> Cost
     import numpy as np
 
     gaps = _numbers(_one_per_row(answer, len(truth), "kernel gaps"), "kernel gaps")
-    return Costs(np.asarray(gaps >= tolerance, dtype=np.float64), _first_infinite(gaps))
+    return Costs(np.asarray(gaps >= tolerance, dtype=np.float64), gaps, _first_infinite(gaps))
 
 
 def _one_per_row(answer: Any, rows: int, what: str) -> NDArray[Any]:
@@ -59,11 +69,32 @@ def _one_per_row(answer: Any, rows: int, what: str) -> NDArray[Any]:
 
     try:
         given = np.asarray(answer)
-    except (ValueError, TypeError) as error:
-        raise BadAnswer(f"no array of {what} ({error})") from error
+    except (Exception, SystemExit) as error:  # an object that makes an array of itself
+        kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
+        raise BadAnswer(f"no array of {what} ({kind}{error})") from error
     if given.shape != (rows,):
         raise BadAnswer(f"{what} of shape {given.shape} for {rows} rows")
-    return given
+    if np.ma.is_masked(answer):
+        raise BadAnswer(f"{what} of which some are masked")
+    return _of_objects(given.tolist(), what) if given.dtype == object else given
+
+
+def _of_objects(values: list[Any], what: str) -> NDArray[Any]:
+    """An array of plain numbers or of text. Objects are asked for nothing but their value, since
+    they may compare as they like."""
+    import numpy as np
+
+    kinds = set(map(type, values))
+    if all(issubclass(kind, str) for kind in kinds):
+        return np.asarray([str.__str__(value) for value in values], dtype=str)
+    if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
+        with suppress(Exception):  # a number of a class of its own may refuse to say its value
+            plain = np.asarray(values)
+            if plain.dtype.kind in "biuf" and plain.shape == (len(values),):
+                return plain
+        raise BadAnswer(f"{what} of which some are no real numbers of at most 64 bits")
+    named = ", ".join(sorted({kind.__name__[:40] for kind in kinds}))
+    raise BadAnswer(f"{what} that are objects ({named[:200]}), neither all numbers nor all text")
 
 
 def _numbers(given: NDArray[Any], what: str) -> NDArray[Any]:

@@ -5,6 +5,7 @@ takes what it gives. Reports are made of files and YAML: no learner is imported,
 __all__ = [
     "claims",
     "compare",
+    "croissant",
     "figures",
     "guard",
     "load",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from okbench.papers.table_types import Table
+from okbench.papers.table_types import Setting, Table
+from okbench.papers.values import Value
 from okbench.reports.results_paths import BASELINES
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells, outdated_notes
 from okbench.reports.tables.report import MACHINE_UNKNOWN, Report, report
@@ -29,7 +30,8 @@ class LoadedTable:
 
     `table` is whole; `absent` are its learners that are neither installed nor measured, which it
     has no more. `expected` are the ids of the trials of every cell, `asked` those of the cells that
-    the options ask for. `blessed` are the cells of the baseline, `versions` those of the installed
+    the options ask for, `others` those of the same cells with the settings of each alternative.
+    `blessed` are the cells of the baseline, `versions` those of the installed
     learners, None where they are not known.
     """
 
@@ -42,12 +44,15 @@ class LoadedTable:
     blessed: Mapping[CellKey, Cell] = field(default_factory=dict)
     versions: Versions | None = None
     absent: tuple[str, ...] = ()
+    others: Mapping[str, Expected] = field(default_factory=dict)
 
     @cached_property
     def report(self) -> Report:
         """The cells asked for, beside what the paper prints."""
+        shown = narrowed(self.table, self.options)
+        whole = cells(self.table, self.outcomes, self.expected, self.versions)
         return report(
-            narrowed(self.table, self.options),
+            shown,
             self.outcomes,
             self.expected,
             self._machine_lines,
@@ -55,7 +60,18 @@ class LoadedTable:
             disputed=len(self.contents.disputed().keys() & self._counted_ids),
             versions=self.versions,
             absent=self.absent,
+            family={(cell.dataset, cell.learner): cell for cell in whole},
+            alternatives={name: self._with_others(shown, name) for name in self.others},
+            also_counted=self._counted_ids,
         )
+
+    def _with_others(self, shown: Table, name: str) -> dict[CellKey, Cell]:
+        """The cells shown that an alternative names, as far as they are measured with it."""
+        ids = {key: found for key, found in self.others[name].items() if found}
+        settings = {**self.table.settings, **self.table.alternatives[name]}
+        found = cells(replace(shown, settings=settings), self.outcomes, ids, self.versions)
+        keyed = {(cell.dataset, cell.learner): cell for cell in found}
+        return {key: cell for key, cell in keyed.items() if key in ids and cell.values}
 
     @cached_property
     def counted(self) -> tuple[Outcome, ...]:
@@ -86,7 +102,11 @@ class LoadedTable:
 
     @cached_property
     def _counted_ids(self) -> frozenset[str]:
-        return frozenset(id_ for ids in self.expected.values() for id_ in ids)
+        counted = (
+            *self.expected.values(),
+            *(ids for one in self.others.values() for ids in one.values()),
+        )
+        return frozenset(id_ for ids in counted for id_ in ids)
 
 
 def load_table(
@@ -128,7 +148,33 @@ def load_table(
         _blessed(here, baseline, options, versions) if baseline else {},
         versions,
         absent,
+        _others(here, outcomes, contents, options, versions),
     )
+
+
+def _others(
+    table: Table,
+    outcomes: Mapping[str, Outcome],
+    contents: Contents,
+    options: Options,
+    versions: Versions | None,
+) -> dict[str, Expected]:
+    """The ids of the trials of the cells that each alternative names, where its settings differ."""
+    found: dict[str, Expected] = {}
+    for name, settings in table.alternatives.items():
+        changed = replace(table, settings={**table.settings, **settings})
+        picked = [
+            (row, column)
+            for row, column in chosen_cells(changed, options)
+            if (key := (row.name, column.label)) in settings
+            if _values(settings[key]) != _values(table.settings[key])
+        ]
+        found[name] = recall(changed, outcomes.values(), options, contents.plans, versions, picked)
+    return found
+
+
+def _values(settings: Mapping[str, Setting]) -> dict[str, Value]:
+    return {name: one.value for name, one in settings.items()}
 
 
 def _measurable(

@@ -9,9 +9,10 @@ from okbench.papers.table_types import Table
 from okbench.reports.figures import text
 from okbench.reports.figures.figure_data import picture_of
 from okbench.reports.load import load_table
-from okbench.reports.results_paths import BASELINES
-from okbench.reports.tables import complexity_text
+from okbench.reports.results_paths import baselines_of
+from okbench.reports.tables import complexity_text, envelopes_text
 from okbench.reports.tables.complexity import growth_of
+from okbench.reports.tables.envelopes import envelopes_of
 from okbench.reports.tables.layout import Sheet
 from okbench.reports.tables.render import check_format, render, render_sheets, written
 from okbench.trials.plan.options import Options
@@ -30,7 +31,7 @@ def stored_text(
 ) -> str:
     """A table, a figure's sweep or curves, or a table of orders, in one of the report formats."""
     of_table = not table.figure and table.kind != "complexity"
-    baselines = BASELINES if of_table else None
+    baselines = baselines_of(table.trials_of) if of_table else None
     loaded = load_table(table, results, options, baselines, versions)
     if table.kind == "complexity":
         found = growth_of(loaded)
@@ -48,6 +49,23 @@ def stored_text(
         pages = text.sheets_of(picture, table.protocol.metric)
         return _written(pages, data, form, encoding)
     return render(loaded.report, form, encoding)
+
+
+def varied_text(
+    table: Table,
+    results: Path,
+    options: Options,
+    form: str,
+    encoding: str | None = None,
+    versions: Versions | None = None,
+) -> str:
+    """What the ranges of a table's settings give, beside the paper, in one of the formats."""
+    found = envelopes_of(load_table(table, results, options, versions=versions))
+    data: Data = {
+        "csv": lambda: envelopes_text.csv_of(found),
+        "json": lambda: envelopes_text.json_of(found),
+    }
+    return _written([envelopes_text.sheet_of(found)], data, form, encoding)
 
 
 def _written(pages: Sequence[Sheet], data: Data, form: str, encoding: str | None) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import UsageError
+from okbench.base.shipped import shipped
 from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_names import checked_name
 from okbench.trials.store.files import Store
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome
@@ -22,6 +24,24 @@ class Pair:
     table: str
     baseline: Path
     new: Path
+
+
+def baselines_of(table: str) -> Path:
+    """The folder of the baseline of a table: results/ if it is there, else the baselines of the
+    project, which a wheel carries without their curves.
+    """
+    here = Store.of(BASELINES, table).path.exists()
+    return BASELINES if here else shipped("results")
+
+
+def outcomes_of(table: str, results: Path | None) -> Path:
+    """The results folder to read of a table, named as its trials are: the one that was asked for,
+    else runs/ if it has a results file of the table, else the baselines if these have one.
+    """
+    if results is not None:
+        return results
+    folders = (RUNS, baselines_of(table))
+    return next((place for place in folders if Store.of(place, table).path.exists()), RUNS)
 
 
 def results_files(place: Path) -> dict[str, Path]:
@@ -39,8 +59,8 @@ def table_of(path: Path) -> str:
     (`…/lsokl/table5.jsonl`), else its name. The outcomes are not read for it.
     """
     blessed = Store(path).blessed().get("table")
-    if blessed:
-        return str(blessed)
+    if blessed is not None:
+        return checked_name(blessed, f"{path}:1: blessed.table")
     folder, name = path.absolute().parent.name, path.stem
     known = {card.name for card in names()}
     return f"{folder}/{name}" if f"{folder}/{name}" in known else name
@@ -71,10 +91,13 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
 
 def _baseline_named(name: str) -> Path:
     """The baseline of a table, which may be named as anywhere: `table5`."""
-    path = Store.of(BASELINES, name).path
+    full = name
     with suppress(UsageError):
-        path = Store.of(BASELINES, find(name).name).path
-    if not path.is_file():
+        full = find(name).name
+    path = None
+    with suppress(UsageError):  # the path of a file that is not there
+        path = Store.of(baselines_of(full), full).path
+    if path is None or not path.is_file():
         raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
     return path
 

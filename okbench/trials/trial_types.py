@@ -63,7 +63,8 @@ class Outcome:
     number of rows whose kernel is beyond the tolerance (approximation), over the `rows` scored;
     tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
     far, support size, seconds so far) at up to a few dozen points, support None for a learner that
-    does not say; where a protocol has test rows it is drawn while training.
+    does not say, seconds None in a baseline whose curve was measured apart; where a protocol has
+    test rows it is drawn while training.
     """
 
     trial: Trial

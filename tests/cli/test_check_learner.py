@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +34,59 @@ def test_a_learner_of_okbench_passes(okbench: Okbench, learner: str) -> None:
     said = okbench("check-learner", learner)
     assert (said.code, said.err) == (0, "")
     assert "failed" not in said.out
+
+
+MISBEHAVING = """\
+import os, subprocess, time
+import numpy as np
+
+class Constant:
+    def learn(self, X, y):
+        if hasattr(X, "toarray"):
+            self.go_wrong()
+        return np.full(len(y), 1)
+    def predict(self, X): return np.full(X.shape[0], 1)
+
+class Endless(Constant):
+    def go_wrong(self):
+        subprocess.Popen(["sleep", "{seconds}"])
+        while True: time.sleep(1)
+
+class Interrupts(Constant):
+    def go_wrong(self): raise KeyboardInterrupt
+
+class Ends(Constant):
+    def go_wrong(self): os._exit(7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("learner", "reason"),
+    [
+        ("Endless", "no return within 2 s; its process was ended"),
+        ("Interrupts", "KeyboardInterrupt"),
+        ("Ends", "worker died (exit 7)"),
+    ],
+)
+def test_a_learner_that_does_not_come_back_fails_its_checks_and_no_others(
+    learner: str, reason: str, tmp_path: Path
+) -> None:
+    seconds = f"85{os.getpid()}"
+    text = MISBEHAVING.replace("{seconds}", seconds)
+    (tmp_path / "misbehaving.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "okbench", "check-learner", f"misbehaving:{learner}"]
+    ended = subprocess.run(
+        [*command, "--time-limit", "2s"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 1, ended.stderr
+    assert any(line.startswith("failed") and reason in line for line in lines)
+    assert any(line.startswith("passed") for line in lines)
+    assert "Traceback" not in ended.stderr
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert f"sleep {seconds}" not in left.stdout

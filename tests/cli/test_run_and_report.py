@@ -74,6 +74,7 @@ def test_report_csv_has_a_row_for_each_cell(okbench: Okbench, tiny: str) -> None
     ]
     assert set(rows[0]) == {
         "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+        "printed", "outcome", "rests_on",
     }  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def test_a_learner_that_fails_is_reported_and_the_others_are_printed(
         "datasets: {breast-cancer: {}}\n",
         encoding="utf-8",
     )
-    said = okbench("run", config, "--jobs", "1")
+    said = okbench("run", config, "--jobs", "1", "--allow-learner", "shaky_learner:Shaky")
     assert said.code == 1
     assert "no luck today" in said.err
     assert "--retry failed" in said.err
@@ -158,7 +159,7 @@ def test_a_class_without_the_methods_of_its_role_is_refused_before_anything_runs
         "datasets: {breast-cancer: {}}\n",
         encoding="utf-8",
     )
-    said = okbench("run", "half.yaml", "--jobs", "1")
+    said = okbench("run", "half.yaml", "--jobs", "1", "--allow-learner", "half_learner")
     assert said.code == 2
     assert "half.yaml:5: half_learner:Half does not learn block by block" in said.err
     assert "asks for the methods learn and predict" in said.err
@@ -202,10 +203,11 @@ def test_what_a_learner_prints_is_kept_out_of_stdout(tmp_path: Path, learner: st
         encoding="utf-8",
     )
     record = ("record", "t.yaml", "--datasets", "breast-cancer", "--learners", "A", "-o", "r.json")
+    allowed = ("--allow-learner", "chatty")
     for arguments, first in (
-        (("run", "t.yaml", "--format", "json"), "{"),
-        (record, "r.json"),
-        (("replay", "r.json"), '{"record"'),
+        (("run", "t.yaml", "--format", "json", *allowed), "{"),
+        ((*record, *allowed), "r.json"),
+        (("replay", "r.json", *allowed), '{"record"'),
         (("check-learner", f"chatty:{learner}"), "passed"),
     ):
         command = [sys.executable, "-c", "from okbench.cli import main; main()", *arguments]

@@ -46,7 +46,7 @@ def raising(tmp_path: Path, okbench: Okbench, monkeypatch: pytest.MonkeyPatch) -
 def test_an_outcome_names_the_line_that_raised_and_show_prints_the_traceback(
     raising: Okbench, tmp_path: Path
 ) -> None:
-    assert raising("run", "Raises.yaml", "--timing").code == 1
+    assert raising("run", "Raises.yaml", "--timing", "--allow-learner", "raising").code == 1
     (stored,) = (tmp_path / "runs").rglob("*.jsonl")
     lines = [json.loads(line) for line in stored.read_text(encoding="utf-8").splitlines()]
     (outcome,) = [line["outcome"] for line in lines if "outcome" in line]
@@ -62,7 +62,7 @@ def test_an_outcome_names_the_line_that_raised_and_show_prints_the_traceback(
 
 
 def test_what_is_kept_of_a_traceback_is_bounded(raising: Okbench, tmp_path: Path) -> None:
-    assert raising("run", "Deep.yaml", "--timing").code == 1
+    assert raising("run", "Deep.yaml", "--timing", "--allow-learner", "raising").code == 1
     (stored,) = (tmp_path / "runs").rglob("*.jsonl")
     lines = [json.loads(line) for line in stored.read_text(encoding="utf-8").splitlines()]
     (outcome,) = [line["outcome"] for line in lines if "outcome" in line]

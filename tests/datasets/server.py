@@ -14,7 +14,8 @@ class Page:
     """A file and the moods it is served in, one a request; the last one stays.
 
     honest, no-range, cut:N, unversioned-cut:N, silent-cut:N, stall:N, status:N, redirect:URL,
-    body:TEXT, false-range, shifted-range, longer
+    body:TEXT, false-range, shifted-range, longer, any-version, refused-range:N, drip, drip-head,
+    length:TEXT, unannounced
     """
 
     content: bytes
@@ -39,7 +40,7 @@ class LyingServer:
         class Handler(_Handler):
             owner = outer
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Silent(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
@@ -61,6 +62,11 @@ class LyingServer:
         self._thread.join()
 
 
+class _Silent(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """A client that leaves before the end of an answer is no error of the server."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     owner: LyingServer
 
@@ -77,11 +83,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(302, Location=argument)
         elif mood == "body":
             self._answer(200, argument.encode())
+        elif mood == "length":
+            self._answer(200, page.content, **{"Content-Length": argument})
+        elif mood == "refused-range" and "Range" in self.headers:
+            self._answer(416, **{"Content-Range": f"bytes */{len(page.content)}"})
+        elif mood == "drip-head":
+            self._drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 10_000)
         else:
             self._serve(page, mood, int(argument or 0))
 
     def _serve(self, page: Page, mood: str, count: int) -> None:
-        start = self._start(page) if mood != "no-range" else 0
+        start = self._start(page, mood == "any-version") if mood != "no-range" else 0
         partial = start > 0
         if mood == "shifted-range":
             start = 0
@@ -92,29 +104,42 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(206 if partial else 200)
         if partial:
             self.send_header("Content-Range", f"bytes {start}-{whole - 1}/{whole}")
-        if mood not in ("silent-cut", "longer"):
+        if mood not in ("silent-cut", "longer", "unannounced"):
             self.send_header("Content-Length", str(len(body)))
         if mood != "unversioned-cut":
             self.send_header("ETag", page.etag)
         self.end_headers()
         if mood == "longer":
             body = body * 1000
+        if mood == "drip":
+            self._drip(body)
+            return
         self.wfile.write(body[:count] if count else body)
         if mood == "stall":
             self.wfile.flush()
             self.owner.released.wait(60)
 
-    def _start(self, page: Page) -> int:
+    def _drip(self, content: bytes) -> None:
+        """Send a byte now and then, until nobody listens."""
+        for place in range(len(content)):
+            try:
+                self.wfile.write(content[place : place + 1])
+                self.wfile.flush()
+            except OSError:
+                return
+            if self.owner.released.wait(0.05):
+                return
+
+    def _start(self, page: Page, any_version: bool) -> int:
         asked = self.headers.get("Range", "")
-        if self.headers.get("If-Range", page.etag) != page.etag:
+        if not any_version and self.headers.get("If-Range", page.etag) != page.etag:
             return 0
         return int(asked.removeprefix("bytes=").rstrip("-") or 0)
 
     def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 

@@ -113,6 +113,24 @@ def test_a_damaged_cache_is_made_again(rows: Path, damage: str) -> None:
     assert len(made_folders(rows)) == 1
 
 
+@pytest.mark.parametrize("content", [ROWS, "1 1:2\n-1 2:1\n1 3:5\n-1\n"], ids=["dense", "sparse"])
+def test_a_bit_flipped_in_a_header_of_the_cache_changes_no_row(rows: Path, content: str) -> None:
+    rows.write_text(content, encoding="utf-8")
+    sound = afresh()
+    (folder,) = made_folders(rows)
+    for path in folder.glob("*.npy"):
+        good = path.read_bytes()
+        for place in range(128):
+            for bit in (2, 4):
+                path.write_bytes(good[:place] + bytes([good[place] ^ bit]) + good[place + 1 :])
+                found = prepared_files.open_prepared(folder, "mine")
+                if found:
+                    made = found.dataset
+                    assert np.array_equal(dense(made.X), dense(sound.X)), (path.name, place, bit)
+                    assert made.y.tolist() == sound.y.tolist(), (path.name, place, bit)
+        path.write_bytes(good)
+
+
 def test_a_failure_half_way_leaves_nothing(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 
 from okbench.base.errors import DataError
 from okbench.datasets.catalogue.specs import Split, VariantSpec
+from okbench.datasets.prepare import preparation
 from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare, scaled_rows
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows, distinct
 
@@ -70,13 +74,93 @@ matrices = st.integers(1, 4).flatmap(
 
 @given(matrices, scales)
 def test_sparse_and_dense_rows_are_scaled_alike(values: Any, scale: Any) -> None:
-    ranges = Ranges.of(iter([values]), values.shape[1])
-    sparse = Ranges.of(iter([sp.csr_array(values)]), values.shape[1])
-    assert np.array_equal(ranges.low, sparse.low)
-    assert np.array_equal(ranges.high, sparse.high)
-    dense = scaled_rows(values, scale, ranges)
-    other = sp.csr_array(scaled_rows(sp.csr_array(values), scale, ranges)).toarray()
-    assert np.allclose(dense, other, rtol=0, atol=1e-15)
+    ranges, sparse, listed = ranges_three_ways(values)
+    for other in (sparse, listed):
+        assert np.array_equal(ranges.low, other.of_every_column()[0])
+        assert np.array_equal(ranges.high, other.of_every_column()[1])
+        assert ranges.summary()["low"] == other.summary()["low"]
+        assert ranges.summary()["high"] == other.summary()["high"]
+        dense = scaled_rows(values, scale, ranges)
+        scaled = sp.csr_array(scaled_rows(sp.csr_array(values), scale, other)).toarray()
+        assert np.allclose(dense, scaled, rtol=0, atol=1e-15)
+
+
+def ranges_three_ways(values: Any) -> list[Ranges]:
+    """Of dense rows, of sparse rows, and of sparse rows with few of their columns listed."""
+    everything, y = np.arange(len(values)), np.zeros(len(values))
+    wide = sp.csr_array(values)
+    found = [
+        Ranges.of(MultiFileRows([FileRows(X, y)]), everything) for X in (np.asarray(values), wide)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preparation, "_ALL_LISTED", 0)
+        found.append(Ranges.of(MultiFileRows([FileRows(wide, y)]), everything))
+    return found
+
+
+WIDE = """
+import resource, sys
+from pathlib import Path
+import numpy as np, scipy.sparse as sp
+from okbench.datasets.catalogue.specs import VariantSpec
+from okbench.datasets.prepare import preparation
+from okbench.datasets.prepare.preparation import prepare
+from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
+from okbench.datasets.user.user_rows import read_user_rows
+
+read_user_rows(Path(sys.argv[1]))  # what is loaded and compiled once
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if sys.argv[2] == "none":
+    found = read_user_rows(Path(sys.argv[3])).dataset.X
+else:
+    X = read_user_rows(Path(sys.argv[3])).dataset.X
+    rows = MultiFileRows([FileRows(X, np.arange(X.shape[0]) % 2)])
+    ready = prepare("wide", rows, VariantSpec("all", (), scale=sys.argv[2]))
+    found = sp.vstack(list(ready.blocks()), "csr")
+print(found.shape[1], found.nnz, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def peak_of(path: Path, scale: str) -> tuple[int, int, int]:
+    """The columns and values of prepared rows, and the bytes by which the process grew."""
+    small = path.with_name("small")
+    small.write_text("1 1:1 3:2\n-1 2:1 4:2\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", WIDE, str(small), scale, str(path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    width, stored, kilobytes = map(int, done.stdout.split())
+    return width, stored, 1024 * kilobytes
+
+
+@pytest.mark.parametrize("scale", ["none", "[0,1]", "unit norm"])
+def test_a_huge_index_takes_no_memory(tmp_path: Path, scale: str) -> None:
+    path = tmp_path / "rows"
+    path.write_text("1 1:0.5\n-1 109951162:1\n1 2:0.3\n-1 10000000:7\n", encoding="utf-8")
+    width, stored, grown = peak_of(path, scale)
+    assert (width, stored) == (109_951_162, 4)
+    assert grown < 32 << 20
+
+
+@pytest.mark.parametrize("scale", ["none", "[0,1]"])
+def test_memory_is_in_proportion_to_the_values_of_sparse_rows(tmp_path: Path, scale: str) -> None:
+    draws = np.random.default_rng(0)
+    path = tmp_path / "rows"
+    columns = np.sort(draws.choice(2**31 - 2, size=(20_000, 50), replace=True) + 1, axis=1)
+    with path.open("w", encoding="utf-8") as file:
+        for row, found in enumerate(columns.tolist()):
+            entries = " ".join(f"{column}:1" for column in dict.fromkeys(found))
+            file.write(f"{row % 2} {entries}\n")
+    width, stored, grown = peak_of(path, scale)
+    assert width > 2**30
+    assert stored > 999_000
+    assert grown < 200 * stored  # a value is 12 bytes; all columns would be 17 GB
+
+
+def test_a_fill_of_rows_that_are_too_wide_is_refused() -> None:
+    wide = sp.csr_array(([1.0, -1.0], ([0, 1], [0, 99_999_999])), shape=(2, 100_000_000))
+    with pytest.raises(DataError, match=r"fills 2 × 100,000,000 .* \(1\.5 GB\); 64 GB and"):
+        prepared(wide, [0, 1], scale="[-1,1]")
 
 
 def test_sparse_rows_stay_sparse_below_a_third() -> None:

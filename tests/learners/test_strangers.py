@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from okbench.base.errors import UsageError
-from okbench.learners.registry import find, settings_of
+from okbench.learners.registry import find_named, settings_of
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ from okbench.learners.registry import find, settings_of
         ("raise SystemExit(0)\n", "{}:X", "learner '{}:X': SystemExit: 0"),
         ("X = 3\n", "{}:X", "learner '{}:X' is not a class"),
         ("", "{}:X", "learner '{}:X': no 'X' in {}"),
-        ("", "{}:", "learner '{}:': no '' in {}"),
-        ("", ":X", "learner ':X': ValueError: Empty module name"),
-        ("", "..{}:X", r"learner '\.\.{}:X': TypeError: the 'package' argument is required"),
+        ("", "{}:", "'{}:' is not the name of a module, nor module:Class"),
+        ("", ":X", "':X' is not the name of a module, nor module:Class"),
+        ("", "..{}:X", r"'\.\.{}:X' is not the name of a module, nor module:Class"),
     ],
 )
 def test_a_class_that_cannot_be_had_is_told_with_the_reason(
@@ -29,7 +29,7 @@ def test_a_class_that_cannot_be_had_is_told_with_the_reason(
     (tmp_path / f"{module}.py").write_text(source, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UsageError, match=message.replace("{}", module)):
-        find(name.replace("{}", module))
+        find_named(name.replace("{}", module)).load()
 
 
 def test_a_class_that_tells_of_no_arguments_has_no_settings():

@@ -56,3 +56,23 @@ def test_only_spaced_operators_make_arithmetic() -> None:
 
 def test_names_are_those_referred_to() -> None:
     assert set(names_in("budget * 2 / rows")) == {"budget", "rows"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1 + " * 5000 + "1", "(" * 5000 + "1 + 1" + ")" * 5000, "- " * 5000 + "1"),
+        *("2 ** " * 5000 + "2", "1 + " + "9" * 5000, "1 + \0", "1 + " * 49 + "1 + ("),
+        *("- " * 98 + "(", "(" * 99 + "1 + 1", "a" * 5000 + " + 1"),
+    ],
+)
+def test_an_expression_of_any_length_or_depth_is_a_message(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expression|value"):
+        evaluate(text, KNOWN.__getitem__)
+    with pytest.raises(ValueError, match="expression"):
+        names_in(text)
+
+
+@pytest.mark.parametrize("text", ["1 + " * 49 + "1", "- " * 99 + "1", "1 ** " * 39 + "1"])
+def test_an_expression_as_long_as_may_be_has_its_value(text: str) -> None:
+    assert evaluate(text, KNOWN.__getitem__) == eval(text)

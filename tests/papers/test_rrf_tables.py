@@ -124,7 +124,7 @@ def test_what_the_damaged_text_lost_is_told() -> None:
     assert lost == {(d, f"RRF-{loss}") for d in ("year", "airlines") for loss in ("ε", "ℓ1", "ℓ2")}
     assert all("lost" in table.printed[key].note for key in lost)
     for dataset, label, name in (("slice", "FOGD", "D_hat"), ("year", "RRF-ε", "D")):
-        assert table.settings[dataset, label][name].source == "inferred"
+        assert table.settings[dataset, label][name].source == "default"
 
 
 @pytest.mark.parametrize("name", ["rrf/figure1", "rrf/figure2"])

@@ -143,7 +143,7 @@ def test_curves_are_drawn_with_the_tuned_settings_of_their_table(tmp_path: Path)
 @pytest.mark.parametrize(
     ("was", "wrong", "said"),
     [
-        ("ours/table1", "ours/table2", "tuned for ours/table2, not for ours/table1"),
+        ("ours/table1", "ours/table2", "those of ours/table2, not of ours/table1"),
         ("first:", "frist:", "Did you mean 'first'"),
         ("cells:", "cell:", "Did you mean 'cells'"),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from outcome_material import results_file
+from outcome_material import MACHINE, results_file
 from small_table import FOGD, all_measured, measured, small_table
 
 from okbench import __version__
@@ -46,10 +46,47 @@ def test_a_baseline_says_its_reason_date_and_version(tmp_path: Path) -> None:
 def test_what_was_measured_passes_against_its_own_baseline(tmp_path: Path) -> None:
     found = [replace(one, curve=((10, 1, 2, 0.5),)) for one in all_measured(TABLE)]
     path = blessed(tmp_path, found)
-    runs = read_file(tmp_path / "runs/made/small.jsonl")
-    result = check("made/small", read_file(path), runs)
+    runs = read_file(tmp_path / "runs/made/small.jsonl", curves=True)
+    result = check("made/small", read_file(path, curves=True), runs)
     assert (result.passed, sum(cell.counts["same"] for cell in result.cells)) == (True, 24)
-    assert all(not one.curve for one in read_file(path, curves=True).measured)
+    assert (result.compared["curves"], result.lacking["curves"]) == (24, 0)
+
+
+def test_a_baseline_keeps_curves_with_seconds_of_three_digits(tmp_path: Path) -> None:
+    curve = ((10, 1.0625, 2, 0.123456), (20, 3, None, 98765.4321), (30, 4, 2, None))
+    path = blessed(tmp_path, [replace(one, curve=curve) for one in all_measured(TABLE)])
+    kept = {one.curve for one in read_file(path, curves=True).measured}
+    assert kept == {((10, 1.0625, 2, 0.123), (20, 3, None, 98800.0), (30, 4, 2, None))}
+
+
+def test_seconds_measured_alone_stay_and_curves_are_added(tmp_path: Path) -> None:
+    timed = {"timed": True, "seconds": 2.0, "environment": "old"}
+    alone = [replace(one, **timed) for one in all_measured(TABLE)]
+    machines = {"old": MACHINE, "e1": MACHINE}
+    results_file(tmp_path / "runs/made/small.jsonl", alone, machines=machines)
+    bless(TABLE, tmp_path / "runs", tmp_path / "results", "timed", Options())
+    (tmp_path / "runs/made/small.jsonl").unlink()
+    beside = [replace(one, curve=((10, 1, 2, 0.5),)) for one in all_measured(TABLE)]
+    path = blessed(tmp_path, beside)
+    contents = read_file(path, curves=True)
+    assert {(o.timed, o.seconds, o.environment) for o in contents.measured} == {(True, 2.0, "old")}
+    assert {one.curve for one in contents.measured} == {((10, 1, 2, None),)}
+    assert contents.environments == {"old": MACHINE}
+
+    again = [replace(one, timed=True, seconds=3.0) for one in beside]
+    contents = read_file(blessed(tmp_path, again), curves=True)
+    assert {(o.timed, o.seconds, o.environment) for o in contents.measured} == {(True, 3.0, "e1")}
+    assert {one.curve for one in contents.measured} == {((10, 1, 2, 0.5),)}
+
+
+@pytest.mark.parametrize("other", [{"total": 7}, {"rows": 999}, {"support": 3}])
+def test_nothing_is_taken_from_an_outcome_with_another_result(
+    tmp_path: Path, other: dict[str, int]
+) -> None:
+    before = [replace(one, timed=True, curve=((10, 1, 2, 0.5),)) for one in all_measured(TABLE)]
+    blessed(tmp_path, before)
+    path = blessed(tmp_path, [replace(one, **other) for one in all_measured(TABLE)])
+    assert {(o.timed, o.curve) for o in read_file(path, curves=True).measured} == {(False, ())}
 
 
 def test_a_report_keeps_the_baseline_apart_from_what_is_measured_now(tmp_path: Path) -> None:
@@ -131,5 +168,5 @@ def test_nothing_measured_is_told(tmp_path: Path) -> None:
 
 def test_a_baseline_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("in the way", encoding="utf-8")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot open the results: Not a directory"):
         blessed(tmp_path, all_measured(TABLE))

@@ -27,6 +27,11 @@ BASE = [
     *outcomes([300, 310, 290, 305], "A", "more"),
 ]
 
+WHOLE = [
+    replace(one, support=12, bytes=4_000, curve=((500, 90, 5, 0.1), (1000, one.total, 12, 0.2)))
+    for one in outcomes([200, 210, 190, 205], "A", "rows")
+]
+
 
 def contents(found: Sequence[Outcome], **more: Any) -> Contents:
     return Contents(list(found), {"e1": MACHINE, "e2": {**MACHINE, "cpu": "two"}}, **more)
@@ -186,11 +191,119 @@ def test_slower_seconds_on_the_same_machine_do_not_pass() -> None:
 def test_seconds_of_another_machine_are_not_compared() -> None:
     found = checked(clocked(9.0, "e2"), clocked(1.0))
     assert (found.passed, found.seconds) == (True, ())
-    assert "not all were measured on one machine" in found.seconds_told
+    assert "not all were measured on one machine" in found.seconds_lack
 
 
 def test_seconds_not_measured_alone_are_not_compared() -> None:
-    assert "--timing" in checked(BASE).seconds_told
+    assert "--timing" in checked(BASE).seconds_lack
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"support": 12_000}, "r=0: 12 → 12000 supports"),
+        ({"support": 11}, "r=0: 12 → 11 supports"),
+        ({"support": None}, "r=0: 12 → None supports"),
+        ({"bytes": 4_000_000}, "r=0: 4000 → 4000000 bytes, beyond a factor of 2"),
+        ({"bytes": 8_001}, "r=0: 4000 → 8001 bytes, beyond a factor of 2"),
+        ({"bytes": 1_999}, "r=0: 4000 → 1999 bytes, beyond a factor of 2"),
+        ({"bytes": None}, "r=0: 4000 → None bytes, beyond a factor of 2"),
+        ({"curve": ((500, 0, 5, 0.1), (1000, 0, 12, 0.2))}, "curve after row 500: 90 → 0"),
+        ({"curve": ((500, 90, 5, 0.1), (1000, 201, 12, 0.2))}, "after row 1000: 200 → 201"),
+        ({"curve": ((499, 90, 5, 0.1), (1000, 200, 12, 0.2))}, "(500, 90, 5) → (499, 90, 5)"),
+        ({"curve": ((500, 90, 6, 0.1), (1000, 200, 12, 0.2))}, "(500, 90, 5) → (500, 90, 6)"),
+        ({"curve": ((500, 90, 5, 0.1),)}, "a curve of 2 points → 1 points"),
+        ({"curve": ()}, "a curve of 2 points → 0 points"),
+        ({"status": "failed"}, "done → failed"),
+    ],
+)
+def test_a_quantity_besides_the_score_that_changed_keeps_a_check_from_passing(
+    change: dict[str, Any], reason: str
+) -> None:
+    found = checked([replace(WHOLE[0], **change), *WHOLE[1:]], WHOLE)
+    assert not found.passed
+    assert reason in found.cells[0].reason
+    assert reason in PAGES["text"](found)
+    assert found.cells[0].finding == ("worse" if "status" in change else "differs")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bytes": 8_000},
+        {"bytes": 2_000},
+        {"curve": ((500, 90, 5, 0.3), (1000, 200, 12, 0.4))},
+        {"total": 199},
+    ],
+)
+def test_bytes_within_the_factor_seconds_of_a_curve_and_a_better_score_pass(
+    change: dict[str, Any],
+) -> None:
+    assert checked([replace(WHOLE[0], **change), *WHOLE[1:]], WHOLE).passed
+
+
+def test_losses_along_a_curve_have_the_tolerance_of_losses() -> None:
+    curve = ((500, 0.25, 5, 0.1), (1000, 0.5, 12, 0.2))
+    base = [outcome(0.5, trial(metric="rmse"), curve=curve)]
+    near = ((500, 0.25 * (1 + 1e-12), 5, 0.1), (1000, 0.5, 12, 0.2))
+    far = ((500, 0.2501, 5, 0.1), (1000, 0.5, 12, 0.2))
+    assert checked([replace(base[0], curve=near)], base).passed
+    assert not checked([replace(base[0], curve=far)], base).passed
+
+
+def test_a_check_says_what_it_compared_and_what_it_could_not() -> None:
+    page = PAGES["text"](checked(WHOLE, WHOLE))
+    words = "compared   endings, scores, supports, bytes up to a factor of 2, curves\n"
+    assert words in page
+    bare = [replace(one, support=None, bytes=None, curve=()) for one in WHOLE]
+    found = checked(WHOLE, bare)
+    assert found.passed
+    lacking = "not compared: supports of 4 trials, bytes of 4 trials, curves of 4 trials"
+    assert f"compared   endings, scores\n           {lacking}\n" in PAGES["text"](found)
+    assert lacking in PAGES["md"](found)
+    page = json.loads(PAGES["json"](joined([found, found])))
+    assert page["compared"] == {"endings": 8, "scores": 8}
+    assert page["not_compared"] == {"supports": 8, "bytes": 8, "curves": 8}
+
+
+def test_bytes_of_learners_that_do_not_measure_themselves_are_not_compared() -> None:
+    larger = [replace(one, bytes=4_000_000) for one in WHOLE]
+    assert not checked(larger, WHOLE, sized={"A"}).passed
+    found = checked(larger, WHOLE, sized={"B"})
+    assert found.passed
+    assert found.lacking["bytes"] == 4
+    own = [replace(one, trial=replace(one.trial, learner="mine:A")) for one in WHOLE]
+    assert checked([replace(one, bytes=4_000_000) for one in own], own).passed
+
+
+def test_seconds_measured_beside_others_are_compared_loosely() -> None:
+    beside = [replace(one, timed=False) for one in clocked(1.0)]
+    for factor, passed in ((1.0, True), (5.0, True), (10.0, False)):
+        slower = [replace(one, seconds=factor * (one.seconds or 0.0)) for one in beside]
+        found = checked(slower, beside)
+        assert found.passed is passed
+        assert found.seconds == ()
+    assert "untimed    1 worse\n  A × rows: worse, 10.00 times" in PAGES["text"](found)
+    assert "10.00× the seconds" in PAGES["md"](found)
+    tiny = [replace(one, seconds=1e-3) for one in beside]
+    assert checked([replace(one, seconds=2e-2) for one in beside], tiny).passed
+    elsewhere = [replace(one, environment="e2") for one in slower]
+    found = checked(elsewhere, beside)
+    assert found.passed
+    assert "untimed    not compared: not all were measured on one" in PAGES["text"](found)
+
+
+def test_the_command_compares_curves_where_the_baseline_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    zeroed = [replace(one, curve=tuple((p[0], 0, *p[2:]) for p in one.curve)) for one in WHOLE]
+    results_file(tmp_path / "before/made/t.jsonl", WHOLE)
+    results_file(tmp_path / "after/made/t.jsonl", zeroed)
+    assert CliRunner().invoke(command, ["before", "before"]).exit_code == 0
+    result = CliRunner().invoke(command, ["before", "after"])
+    assert isinstance(result.exception, OkbenchError)
+    assert "4 differs of 4 trials" in result.output
 
 
 def test_few_seconds_cannot_say() -> None:
@@ -200,7 +313,7 @@ def test_few_seconds_cannot_say() -> None:
 def test_few_seconds_are_left_out_and_told() -> None:
     found = checked(clocked(9.0)[:5], clocked(1.0)[:5])
     assert (found.passed, found.seconds) == (True, ())
-    assert found.seconds_told == "fewer than 10 trials timed alone in 1 cells"
+    assert found.seconds_lack == "fewer than 10 trials timed alone in 1 cells"
 
 
 def test_a_ratio_that_chance_may_explain_is_undecided_and_does_not_pass() -> None:
@@ -251,8 +364,9 @@ def test_junit_has_a_case_a_cell_and_a_failure_for_the_worse() -> None:
     odd = [replace(one, trial=replace(one.trial, learner="<A>\x00&")) for one in BASE[:4]]
     worse = [replace(odd[0], total=999), *odd[1:]]
     suite = ElementTree.fromstring(PAGES["junit"](checked(worse, odd)))
-    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
-    assert suite[0].get("name") == "<A>?&"
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert suite[0].get("name") == suite[1].get("name") == "<A>?&"
+    assert suite[1].get("classname") == "untimed.rows"
     assert "200 → 999" in str(suite[0][0].get("message"))
 
 
@@ -341,7 +455,7 @@ def test_options_that_do_not_go_together_are_refused(words: list[str]) -> None:
 
 def test_tables_whose_seconds_were_not_compared_are_named() -> None:
     timed = check("made/t", contents(clocked(1.0)), contents(clocked(1.0)))
-    told = joined([timed, check("made/u", contents(BASE), contents(BASE))]).seconds_told
+    told = joined([timed, check("made/u", contents(BASE), contents(BASE))]).seconds_lack
     assert told.startswith("made/u: no trial was measured alone in both")
 
 

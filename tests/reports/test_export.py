@@ -88,11 +88,11 @@ def test_csv_can_be_read_back(results: Path, tmp_path: Path) -> None:
     assert (second["status"], second["value"], second["reason"]) == ("failed", "", "line\nbreak")
 
 
-def test_a_spreadsheet_takes_no_text_for_a_formula(results: Path, tmp_path: Path) -> None:
+def test_a_spreadsheet_runs_no_text_of_an_export(results: Path, tmp_path: Path) -> None:
     export([results], "csv", tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         *_, last = csv.DictReader(file)
-    assert (last["dataset"], last["reason"], last["finished"]) == ("'=rows", "'@here", "'-1")
+    assert (last["dataset"], last["reason"], last["finished"]) == ("'=rows", "'@here", "-1")
     assert last["setting.step"] == "-0.5"
 
 

@@ -6,11 +6,14 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from okbench.base.errors import UsageError
 from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
+from okbench.reports.csv_text import csv_text
+from okbench.reports.tables import render as render_module
 from okbench.reports.tables.render import FORMATS, render
 from okbench.reports.tables.report import Report, report
 from okbench.trials.trial_types import Outcome, Trial
@@ -67,9 +70,17 @@ def rows_of(page: str) -> list[list[str]]:
 
 def test_the_terminal_shows_paper_ours_and_their_difference(beside_paper: Report) -> None:
     rows = rows_of(render(beside_paper, "terminal"))
-    assert ["dataset", "learner", "paper prints", "okbench", "difference", "verdict"] in rows
-    assert ["rows", "A_1", "11.0 % ± 0.5", "* 12.50 ± 2.50", "+1.50", "within"] in rows
-    assert ["B", "12.0 % ± 0.5", "5.00 (1/3)", "−7.00", "cannot say"] in rows
+    assert [
+        "dataset",
+        "learner",
+        "paper prints",
+        "okbench",
+        "difference",
+        "outcome",
+        "rests on",
+    ] in rows
+    assert ["rows", "A_1", "11.0 % ± 0.5", "* 12.50 ± 2.50", "+1.50", "within", "printed"] in rows
+    assert ["B", "12.0 % ± 0.5", "5.00 (1/3)", "−7.00", "not measured"] in rows
     assert ["big", "A_1", "missing"] in rows
     assert ["B", "not run"] in rows
 
@@ -90,7 +101,7 @@ def test_columns_of_the_terminal_are_aligned(beside_paper: Report) -> None:
     page = render(beside_paper, "terminal").splitlines()
     ruler = next(number for number, line in enumerate(page) if line.startswith("---"))
     ends = {len(page[ruler])}
-    ends |= {len(line) for line in page[ruler + 1 : ruler + 3]}
+    ends |= {len(page[ruler + 1])}
     assert len(ends) == 1
 
 
@@ -126,7 +137,8 @@ def test_markdown_is_a_table_with_the_best_in_bold(beside_paper: Report) -> None
         "paper prints",
         "okbench",
         "difference",
-        "verdict",
+        "outcome",
+        "rests on",
     ]
     row = next(line for line in lines if "12.50" in line)
     assert "**12.50 ± 2.50**" in row
@@ -137,7 +149,8 @@ def test_markdown_is_a_table_with_the_best_in_bold(beside_paper: Report) -> None
 def test_csv_comes_back_as_it_was_measured(beside_paper: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(render(beside_paper, "csv"))))
     assert list(rows[0]) == [
-        *("table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status")
+        *("table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status"),
+        *("printed", "outcome", "rests_on"),
     ]
     assert len(rows) == 4
     first = rows[0]
@@ -165,16 +178,21 @@ def test_json_holds_everything(beside_paper: Report) -> None:
     assert (first["values"], first["mean"], first["difference"]) == ([10.0, 15.0, 12.5], 12.5, 1.5)
     assert first["printed"]["text"] == "11.0 % ± 0.5"
     assert page["cells"][2]["mean"] is None
-    assert first["verdict"]["verdict"] == "within"
+    assert (first["verdict"]["outcome"], first["rests_on"]) == ("within", "printed")
+    assert page["counts"] == {"printed": {"within": 1}}
+    assert "family" not in page
     assert page["cells"][1]["verdict"]["reason"] == "too few trials (1 of 3)"
     assert page["cells"][3]["left_out"] is True
 
 
 def test_latex_is_escaped_and_ruled(beside_paper: Report) -> None:
     page = render(beside_paper, "latex")
-    assert r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & +1.50 & within \\" in page
+    assert (
+        r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & +1.50 & within & printed \\"
+        in page
+    )
     assert r"\caption{ours/table1: Rows \& more (mistake rate in \%)}" in page
-    assert page.count(r"\begin{tabular}{@{}llrrrr@{}}") == 1
+    assert page.count(r"\begin{tabular}{@{}llrrrrr@{}}") == 1
     assert page.count(r"\toprule") == page.count(r"\bottomrule") == 2
     assert page.isascii()
 
@@ -191,9 +209,18 @@ def test_printed_blessed_and_now_stand_apart() -> None:
     baseline = report(TABLE, {"a0": outcome(24, 1.0)}, {("rows", "A_1"): ["a0"]}).cells
     page = render(report(TABLE, STORED, IDS, MACHINES, baseline), "terminal")
     rows = rows_of(page)
-    header = ["dataset", "learner", "paper prints", "blessed", "okbench", "difference", "verdict"]
+    header = [
+        "dataset",
+        "learner",
+        "paper prints",
+        "blessed",
+        "okbench",
+        "difference",
+        "outcome",
+        "rests on",
+    ]
     assert header in rows
-    line = ["rows", "A_1", "11.0 % ± 0.5", "12.00", "* 12.50 ± 2.50", "+1.50", "within"]
+    line = ["rows", "A_1", "11.0 % ± 0.5", "12.00", "* 12.50 ± 2.50", "+1.50", "within", "printed"]
     assert line in rows
     cells = json.loads(render(report(TABLE, STORED, IDS, MACHINES, baseline), "json"))
     assert [cell["mean"] for cell in cells["blessed"]] == [12.0]
@@ -266,9 +293,62 @@ def test_ascii_stand_ins_keep_columns_aligned(beside_paper: Report) -> None:
     assert "-7.00" in page
     lines = page.splitlines()
     ruler = next(number for number, line in enumerate(lines) if line.startswith("---"))
-    assert len({len(line) for line in lines[ruler : ruler + 3]}) == 1
+    assert len({len(line) for line in lines[ruler : ruler + 2]}) == 1
 
 
 def test_an_unknown_format_is_refused_with_the_one_meant(own: Report) -> None:
     with pytest.raises(UsageError, match=r"no format 'latexx' .*Did you mean 'latex'"):
         render(own, "latexx")
+
+
+HOSTILE = (
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\n=1",
+    "＝1",
+    "a<script>|`x`\n# b &lt; [l](u)",
+)
+
+
+@pytest.mark.parametrize("form", ["csv", "md", "latex"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_from_elsewhere_are_shown_and_do_nothing(name: str, form: str) -> None:
+    table = replace(
+        TABLE,
+        name=name,
+        title=name,
+        datasets=(DatasetRow(name), DatasetRow("big")),
+        learners=(LearnerColumn(name, "A"), LearnerColumn("B", "B")),
+        printed={},
+        left_out=frozenset(),
+    )
+    found = {"a0": outcome(20, 1.0)}
+    page = render(report(table, found, {(name, name): ["a0"]}, MACHINES), form)
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(page)))
+        assert all(len(row) == len(rows[0]) for row in rows)
+        cells = [cell for row in rows for cell in row]
+        assert name in [cell.removeprefix("'") for cell in cells]
+        assert not [cell for cell in cells if cell[:1] in "=+-@\t\n＝" and cell]
+    elif form == "md":
+        assert "<script" not in page
+        assert "\n# b" not in page
+        assert "](u)" not in page.replace("\\]", "")
+        assert len({line.count("|") - line.count("\\|") for line in page.splitlines()[2:5]}) == 1
+    else:
+        assert "\n# b" not in page
+        assert "<" not in page
+        assert "\n\n" not in page.partition("\\end{tabular}")[0]
+
+
+def test_every_export_of_text_as_csv_neutralises_formulas() -> None:
+    page = csv_text([["=head", "x"], ["@a", -1.5], ["-1", "+2e3"], ["-inf()", "ok"], [None, True]])
+    assert list(csv.reader(io.StringIO(page))) == [
+        ["'=head", "x"], ["'@a", "-1.5"], ["-1", "+2e3"], ["'-inf()", "ok"], ["", "True"],
+    ]  # fmt: skip
+    reports = Path(render_module.__file__).parents[1]
+    users = [path.name for path in reports.rglob("*.py") if "csv.writer" in path.read_text("utf-8")]
+    assert users == ["csv_text.py"]

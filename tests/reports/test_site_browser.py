@@ -153,6 +153,33 @@ def test_hostile_names_are_text_and_nothing_runs(reader: Reader) -> None:
     assert ROWS in [one.text for one in reader.all("figcaption")]
 
 
+@pytest.mark.parametrize("page", ["index.html", f"tables/{NAME}.html"], ids=["index", "table"])
+def test_markup_that_was_smuggled_into_a_page_neither_runs_nor_loads(
+    reader: Reader, folder: Path, page: str
+) -> None:
+    whole = (folder / page).read_text(encoding="utf-8")
+    smuggled = (
+        "<script>window.ran = 1</script><img src=x onerror='window.ran = 2'>"
+        "<svg onload='window.ran = 3'></svg><style>body { background: red }</style>"
+        "<script src='data:text/javascript,window.ran = 4'></script>"
+        "<iframe src='data:text/html,x'></iframe><b style='color: red'>x</b>"
+        "<base href='https://example.org/'><script src='http://127.0.0.1:9/x.js'></script>"
+    )
+    copy = folder / f"{page.rpartition('/')[0]}/smuggled.html".lstrip("/")
+    for text in (smuggled, ""):  # without it the copy is the page, which shows that nothing else is
+        copy.write_text(whole.replace("<main", f"{text}<main"), encoding="utf-8")
+        reader.open(str(copy.relative_to(folder)))
+        assert reader.js("return window.ran") is None
+        assert reader.js("return document.baseURI").startswith("file:")
+        background = reader.js("return getComputedStyle(document.body).backgroundColor")
+        assert background == "rgb(255, 255, 255)"
+        assert reader.one("#theme").is_displayed()  # the page's own script runs
+        logged = [line["message"] for line in reader.driver.get_log("browser")]
+        assert all("Content Security Policy" in line for line in logged)
+        assert len(logged) >= 7 if text else logged == []
+    copy.unlink()
+
+
 def numbers(cells: list[str]) -> list[float]:
     return [float(cell.split()[0]) for cell in cells if cell != "—"]
 
@@ -179,7 +206,7 @@ def test_a_click_on_a_heading_sorts_up_down_and_back(reader: Reader) -> None:
 
 def test_one_column_at_a_time_is_sorted_and_names_by_alphabet(reader: Reader) -> None:
     reader.open()
-    for name in ("verdict", "learner"):
+    for name in ("outcome", "learner"):
         reader.head("cell-table", name).find_element("css selector", "button").click()
     assert len(reader.all("#cell-table [aria-sort]")) == 1
     names = reader.column("cell-table", "learner")

@@ -57,27 +57,28 @@ def test_a_cell_has_printed_ours_difference_verdict_trials_and_seconds(
     pages: dict[str, Page],
 ) -> None:
     row = pages["table"].row("one", "Perceptron")
-    dataset, learner, printed, ours, difference, verdict, reason, trials, _, seconds = row
+    dataset, learner, printed, ours, difference, outcome, base, reason, trials, _, seconds = row
     assert (dataset, learner, printed, trials, seconds) == (
         "one", "Perceptron", "20.0 ± 0.7", "6", "0.200",
     )  # fmt: skip
     mean = float(ours.split()[0])
     assert difference == f"{mean - 20:+.2f}".replace("-", "−")
-    assert verdict in ("= as printed", "≈ within")
-    assert bool(reason) == (verdict == "≈ within")
+    assert outcome in ("= as printed", "≈ within")
+    assert base == "printed"
+    assert bool(reason) == (outcome == "≈ within")
 
 
 def test_why_nothing_can_be_said_is_told(pages: dict[str, Page]) -> None:
     row = pages["table"].row("one", "FOGD")
-    assert row[5:7] == ["? cannot say", "the paper does not give: step"]
+    assert row[5:7] == ["≈ within", "fitted"]
     row = pages["table"].row(ROWS, "Perceptron")
-    assert row[5:8] == ["? cannot say", "too few trials (3 of 6)", "3/6"]
+    assert row[5:9] == ["· not measured", "", "too few trials (3 of 6)", "3/6"]
 
 
 def test_a_cell_without_trials_is_no_number(pages: dict[str, Page]) -> None:
     row = pages["table"].row(ROWS, "FOGD")
     assert row[3] == "—"
-    assert row[7] == "missing"
+    assert row[8] == "missing"
 
 
 def test_the_index_counts_cells_trials_and_verdicts(pages: dict[str, Page]) -> None:

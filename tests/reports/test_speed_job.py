@@ -110,7 +110,7 @@ def test_a_learner_that_one_version_lacks_is_told_and_not_judged(tmp_path: Path)
     head = version(tmp_path, "head", Perceptron=1.0, FOGD=1.0)
     found = timed(tmp_path, base, head)
     assert [one.learner for one in found.seconds] == ["Perceptron"]
-    assert "no learner FOGD" in found.seconds_told
+    assert "no learner FOGD" in found.seconds_lack
     assert "no learner FOGD" in PAGES["text"](found)
 
 

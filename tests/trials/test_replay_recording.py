@@ -259,6 +259,59 @@ def test_replay_says_which_records_came_out_otherwise(tmp_path):
     assert found.exception.exit_code == 1
 
 
+def damaged(folder):
+    """Records that cannot be run, and the exit code of each when it is alone."""
+    good = json.loads(path_of("RBP", "binary").read_text(encoding="utf-8"))
+    rows, diverging = good["rows"], {"X": [[1e300, 1e300]] * 3, "y": [1, -1, 1]}
+    pages = {
+        "not-json": ("{", 2),
+        "no-file": (json.dumps({**good, "rows": {**rows, "X": {"file": "none.npy"}}}), 3),
+        "no-learner": (json.dumps({**good, "learner": "RBPP"}), 2),
+        "stranger": (json.dumps({**good, "learner": "nowhere:None"}), 2),
+        "diverges": (json.dumps({"okbench": "record", "schema": 1, "task": "regression",
+                                 "rows": diverging, "learner": "FOGD",
+                                 "settings": {"components": 2, "step": 1e300, "width": 1e-300},
+                                 "draws": {"seed": 1}}), 1),
+    }  # fmt: skip
+    for name, (text, code) in pages.items():
+        path = folder / f"{name}.json"
+        path.write_text(text, encoding="utf-8")
+        yield path, code
+
+
+def test_replay_goes_on_after_a_record_that_cannot_be_run(tmp_path):
+    good, bad = path_of("RBP", "binary"), dict(damaged(tmp_path))
+    found = invoke(replay_command, *bad, good, tmp_path / "absent.json", good)
+    lines = [json.loads(line) for line in found.stdout.splitlines()]
+    verdicts = [line["verdict"] for line in lines]
+    assert verdicts == ["failed"] * len(bad) + ["equal", "failed", "equal"]
+    for line, path in zip(lines, bad, strict=False):
+        assert line["record"] == str(path)
+        assert path.name in line["error"]
+    assert found.exception.exit_code == 1
+    assert "6 of 8 records have another outcome, 6 of which could not be run" in str(
+        found.exception
+    )
+
+
+def test_a_record_that_cannot_be_run_ends_replay_with_its_own_code_when_it_is_alone(tmp_path):
+    for path, code in damaged(tmp_path):
+        found = invoke(replay_command, path)
+        assert isinstance(found.exception, OkbenchError), path
+        assert (found.exception.exit_code, found.stdout) == (code, ""), path
+
+
+def test_a_record_that_expects_nothing_is_not_called_equal(tmp_path):
+    whole = json.loads(path_of("RBP", "binary").read_text(encoding="utf-8"))
+    path = tmp_path / "r.json"
+    for expect, verdict in (({}, "nothing to compare"), ({"updates": 0}, "parts"), (None, None)):
+        page = {**whole, "expect": expect}
+        page = page if expect is not None else {k: v for k, v in page.items() if k != "expect"}
+        path.write_text(json.dumps(page), encoding="utf-8")
+        line = json.loads(invoke(replay_command, path).stdout)
+        assert line.get("verdict") == verdict
+
+
 def test_replay_runs_the_shipped_records():
     found = invoke(replay_command, "--conformance")
     lines = [json.loads(line) for line in found.stdout.splitlines()]

@@ -96,7 +96,7 @@ def test_a_file_without_plans_keeps_its_lines_and_gets_a_header_and_plans(tmp_pa
     lines = ran(store, page())  # nothing is left to run, and the plan is written all the same
     assert store.path.read_bytes().startswith(before)
     assert kinds(lines[6:]) == ["okbench", "plan", "plan"]
-    assert (lines[6]["schema"], store.read().schema) == (2, 2)
+    assert (lines[6]["schema"], store.read().schema) == (3, 3)
     assert len(ran(store, page())) == len(lines)
 
 
@@ -134,7 +134,7 @@ def test_any_plan_survives_strict_json(settings: dict[str, Any], count: int) -> 
         ({"given": "step"}, "given is no list of names"),
         ({"takes": [1]}, "takes is no list of names"),
         ({"more": 1}, "unknown key 'more'"),
-        ({"trial": {"dataset": "blobs"}}, "settings"),
+        ({"trial": {"dataset": "blobs"}}, "no 'fingerprint'"),
     ],
 )
 def test_a_damaged_plan_is_refused_with_its_line(

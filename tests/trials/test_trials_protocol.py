@@ -4,6 +4,7 @@ import itertools
 import math
 import time
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,26 @@ def test_text_labels_are_scored() -> None:
     outcome = run(trial("Drawn", "words"))
     assert outcome.total == run(trial("Drawn", "words")).total
     assert 0 < (outcome.total or 0) < 600
+
+
+class Answers:
+    """A learner that answers every row with the same object."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def learn(self, X: Any, y: Any) -> list[object]:
+        return [self.answer] * len(y)
+
+    predict = learn
+
+
+@pytest.mark.parametrize("answer", [None, object(), Fraction(1), b"1", 1j])
+def test_an_answer_that_is_no_plain_value_fails_its_trial_with_the_reason(answer: object) -> None:
+    outcome = walk(trial(), load("blobs"), Answers(answer))
+    assert (outcome.status, outcome.total) == ("failed", None)
+    assert "in rows 0 to" in outcome.reason
+    assert "learn returned predictions" in outcome.reason
 
 
 def test_an_order_depends_on_rows_and_repetition_and_a_learners_draws_on_the_learner_too() -> None:

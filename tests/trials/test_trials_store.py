@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 from trial_material import trial
 
 from okbench.base.errors import StoreError
+from okbench.base.plain_text import plain
 from okbench.trials.store.files import Store
+from okbench.trials.store.lines import header_line, outcome_line
 from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_bytes
 from okbench.trials.trial_types import Outcome, Status
 
 MACHINE = {"cpu": "one", "cores": 2}
-HEADER = b'{"okbench":"results","schema":2}\n'
+HEADER = header_line()
+
+
+OLD = b'{"okbench":"results","schema":2}\n'
 
 
 def outcome(repetition: int = 0, status: Status = "done", **changes: Any) -> Outcome:
@@ -63,6 +68,7 @@ def test_an_environment_is_written_once(tmp_path: Path) -> None:
 
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
+TOTALS = st.floats(min_value=0.0) | st.just(math.nan) | st.integers(0, 2**53)
 PLAIN = st.booleans() | NUMBERS | st.text(max_size=5)
 SETTINGS = st.dictionaries(
     st.text(min_size=1, max_size=5),
@@ -71,14 +77,14 @@ SETTINGS = st.dictionaries(
 )
 
 
-@given(SETTINGS, NUMBERS, st.text(max_size=20))
+@given(SETTINGS, TOTALS, st.text(max_size=20))
 @example({"a": (8, 8.0, True, "8", math.inf, "Infinity", "\\NaN"), "b": (), "c": ("",)}, 1.0, "")
 @example({"a": "NaN", "b": "\\NaN", "c": math.nan, "d": "\\", "e": "-Infinity"}, 1.0, "")
 def test_any_outcome_survives_strict_json(
     settings: dict[str, Any], total: float, reason: str
 ) -> None:
     what = replace(trial(), settings=tuple(sorted(settings.items())))
-    before = Outcome(what, "done", total=total, reason=reason, curve=((1, total, 2, math.nan),))
+    before = Outcome(what, "done", total=total, reason=reason, curve=((1, total, 2, 0.5),))
     line = to_bytes(outcome_record(before))
 
     def refuse(word: str) -> None:
@@ -87,7 +93,7 @@ def test_any_outcome_survives_strict_json(
     after = outcome_of(json.loads(line, parse_constant=refuse))
     assert line.count(b"\n") == 1
     assert after.trial.id == what.id
-    assert repr(after) == repr(before)
+    assert repr(after) == repr(replace(before, reason=plain(reason)))
 
 
 def test_the_later_line_of_a_trial_stands(tmp_path: Path) -> None:
@@ -183,10 +189,10 @@ def test_a_file_that_is_not_ours_is_refused_and_untouched(what: str, tmp_path: P
 
 def test_a_newer_schema_is_refused_and_untouched(tmp_path: Path) -> None:
     store = Store(tmp_path / "new.jsonl")
-    newer = b'{"okbench":"results","schema":3}\n{"something":"else"}\n'
+    newer = b'{"okbench":"results","schema":4}\n{"something":"else"}\n'
     store.path.write_bytes(newer)
     with (
-        pytest.raises(StoreError, match=r"written by a newer okbench \(schema 3; .* Upgrade"),
+        pytest.raises(StoreError, match=r"written by a newer okbench \(schema 4; .* Upgrade"),
         store.writer(MACHINE, "m1"),
     ):
         pass
@@ -223,17 +229,31 @@ def test_a_damaged_line_in_the_middle_is_named_and_the_file_untouched(
 
 def test_an_outcome_changed_by_hand_is_noticed(tmp_path: Path) -> None:
     store = filled(tmp_path, outcome(0))
-    text = store.path.read_text(encoding="utf-8")
-    store.path.write_text(text.replace('"seed":0', '"seed":1'), encoding="utf-8")
-    with pytest.raises(StoreError, match=r"jsonl:3: .*is not that of its trial"):
+    whole = store.path.read_bytes()
+    store.path.write_bytes(whole.replace(b'"seed":0', b'"seed":1'))
+    with pytest.raises(StoreError, match=r"jsonl:3: .*it was changed after it was written"):
+        store.outcomes()
+    changed = outcome_line(outcome(0)).replace(b'"seed":0', b'"seed":1')
+    store.path.write_bytes(OLD + changed[: -len(b',"crc":"01234567"}\n')] + b"}\n")
+    with pytest.raises(StoreError, match=r"jsonl:2: .*is not that of its trial"):
         store.outcomes()
 
 
 @pytest.mark.parametrize("figure", ["rows", "total", "seconds", "bytes"])
 def test_a_figure_that_is_no_number_is_a_damaged_line(figure: str, tmp_path: Path) -> None:
-    store = filled(tmp_path, outcome(0, **{figure: "12"}))
-    with pytest.raises(StoreError, match=rf"jsonl:3: .*{figure} is '12', which is no number"):
+    store = filled(tmp_path, outcome(0))
+    wrong = outcome(1, **{figure: "12"})
+    store.path.write_bytes(store.path.read_bytes() + outcome_line(wrong))
+    with pytest.raises(StoreError, match=rf"jsonl:4: .*{figure} is '12', which is not a"):
         store.outcomes()
+
+
+def test_an_outcome_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    store = filled(tmp_path, outcome(0))
+    before = store.path.read_bytes()
+    with pytest.raises(StoreError, match="not written: rows is -1"):
+        filled(tmp_path, outcome(1, rows=-1))
+    assert store.path.read_bytes() == before
 
 
 def test_two_files_put_into_one_are_read(tmp_path: Path) -> None:
@@ -306,7 +326,7 @@ def test_a_folder_that_cannot_be_written_is_told(
     def refuse(*args: Any, **kwargs: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("okbench.trials.store.files.FileIO", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with (
         pytest.raises(StoreError, match=r"cannot open .*Read-only file system.*--results"),
         Store(tmp_path / "t.jsonl").writer(MACHINE, "m1"),
@@ -329,3 +349,54 @@ def test_a_folder_or_device_in_the_place_of_the_file_is_told(tmp_path: Path) -> 
             Store(place).outcomes()
         with pytest.raises(StoreError, match="not a file"), Store(place).writer(MACHINE, "m1"):
             pass
+
+
+def test_the_lock_is_on_a_file_beside_the_results(tmp_path: Path) -> None:
+    store = Store(tmp_path / "into" / "t.jsonl")
+    with store.locked():
+        assert not store.path.exists()
+        assert [one.name for one in store.path.parent.iterdir()] == ["t.jsonl.lock"]
+        with pytest.raises(StoreError, match="another okbench run is writing here"), store.locked():
+            pass
+    with store.locked():
+        pass
+
+
+def test_a_file_has_one_lock_by_all_its_names(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "there" / "t.jsonl")
+    with (
+        Store(tmp_path / "link.jsonl").locked(),
+        pytest.raises(StoreError, match="another okbench run"),
+        Store(tmp_path / "there" / "t.jsonl").locked(),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("how", ["replaced", "removed", "added to", "cut"])
+def test_what_another_program_does_to_the_file_meanwhile_is_noticed_and_left_alone(
+    how: str, tmp_path: Path
+) -> None:
+    store = filled(tmp_path, outcome(0), outcome(1))
+    whole = store.path.read_bytes()
+    with store.writer(MACHINE, "m1") as writer:
+        if how in ("replaced", "removed"):
+            store.path.unlink()
+        if how == "replaced":
+            store.path.write_bytes(whole)
+        if how == "added to":
+            store.path.write_bytes(whole + outcome_line(outcome(3)))
+        if how == "cut":
+            os.truncate(store.path, 10)
+        before = store.path.read_bytes() if store.path.exists() else None
+        with pytest.raises(StoreError, match="replaced, removed or changed the results while"):
+            writer.add(outcome(2))
+    assert (store.path.read_bytes() if store.path.exists() else None) == before
+
+
+def test_a_new_file_s_name_is_forced_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("okbench.trials.store.files.sync_folder", synced.append)
+    filled(tmp_path, outcome(0))
+    assert tmp_path / "lsokl" in synced

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
+import signal
+import subprocess
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +19,9 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged, Draws, Problem
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Setting, Table, Value
 from okbench.trials.trial_types import Trial
+
+# by its seconds a test finds the processes that its learners leave
+SLEEP = ["sleep", os.environ.setdefault("OKBENCH_TEST_SLEEP", f"86{os.getpid()}")]
 
 
 @cache
@@ -248,6 +255,117 @@ class Dies(RowByRow):
 
     def meet(self, guesses: Any, place: int) -> Any:
         os._exit(7)
+
+
+class IsKilled(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Endless(RowByRow):
+    """Never returns from a call."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        while True:
+            time.sleep(1)
+
+
+class EndlessAtOnce(Endless):
+    """Never returns from its first call, in which it is merely warmed up."""
+
+    def __init__(self) -> None:
+        super().__init__(at=0)
+
+
+class EndlessInBegin(Linear):
+    def begin(self, problem: Problem, draws: Draws) -> None:
+        while True:
+            time.sleep(1)
+
+
+class EndlessFit:
+    """Marks its progress, then never returns."""
+
+    def fit(self, X: Any, y: Any, clock: Any) -> None:
+        clock.mark(100, 7.0)
+        while len(y) > 300:  # not while it is merely warmed up
+            time.sleep(1)
+
+    def predict(self, X: Any) -> Any:
+        return np.ones(len(X), dtype=int)
+
+
+class Stubborn(RowByRow):
+    """Never returns, ignores every signal it can, and lets no other thread run."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        for number in {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM}:
+            signal.signal(number, signal.SIG_IGN)
+        re.match(r"(a+)+$", 100 * "a" + "b")  # takes 2^100 steps without a look at the threads
+
+
+class Interrupts(RowByRow):
+    def meet(self, guesses: Any, place: int) -> Any:
+        raise KeyboardInterrupt
+
+
+class Breeds(RowByRow):
+    """Starts processes that go on and on: children, orphans, and one in a session of its own."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        for own_session in (False, True):
+            for _ in range(3):
+                subprocess.Popen(SLEEP, start_new_session=own_session)
+            subprocess.Popen(["sh", "-c", f"{' '.join(SLEEP)} & exit"], start_new_session=True)
+        if os.fork() == 0:
+            os.execvp(SLEEP[0], SLEEP)
+        if os.fork() == 0:
+            while True:
+                time.sleep(1)
+        return guesses
+
+
+class BreedsAndDies(Breeds):
+    def meet(self, guesses: Any, place: int) -> Any:
+        super().meet(guesses, place)
+        os._exit(7)
+
+
+class BreedsEndlessly(Breeds):
+    def meet(self, guesses: Any, place: int) -> Any:
+        super().meet(guesses, place)
+        while True:
+            time.sleep(1)
+
+
+class Grabs(RowByRow):
+    """Asks for 4 GB in one call, and says that it holds nothing."""
+
+    nbytes = 0
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        self.held = np.ones(500_000_000)
+        return guesses
+
+
+class GrabsBySteps(Grabs):
+    """The same, 10 MB after 10 MB, in memory that it might share."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        self.held: list[Any] = []
+        for _ in range(400):
+            self.held.append(mmap.mmap(-1, 10_000_000))
+            self.held[-1].write(b"1" * 10_000_000)
+            time.sleep(0.02)
+        return guesses
+
+
+class HoldsInSilence(Grabs):
+    """Holds 200 MB from one row on, and says that it holds nothing."""
+
+    def meet(self, guesses: Any, place: int) -> Any:
+        self.held = np.ones(25_000_000)
+        return guesses
 
 
 class Exits(RowByRow):

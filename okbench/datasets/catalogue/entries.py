@@ -11,6 +11,8 @@
         variants:                               # the first is the default
           lsokl: {use: [train], scale: none}
 
+`prepared: {fitted: reason}` in a variant says where its preparation comes from, with a source of
+`okbench.papers.provenance`; without it the rows are as the paper describes them.
 `from` is an address, or `{url, member, sha256, md5, bytes}` with the checksum of what is served
 there, or a list of either in order of preference. `content_sha256` is of the unpacked file;
 `copies` are contents known to hold the same values in other bytes.
@@ -23,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import cast
+from urllib.parse import urlsplit
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
@@ -41,7 +44,9 @@ from okbench.datasets.catalogue.specs import (
     Source,
     Split,
     VariantSpec,
+    is_plain_name,
 )
+from okbench.papers.provenance import AS_DESCRIBED, read_preparation
 
 _FILE_KEYS = (
     *("name", "folder", "from", "path", "reader", "rows"),
@@ -53,10 +58,10 @@ _ENTRY_KEYS = (
 )
 _VARIANT_KEYS = (
     *("use", "distinct", "first", "above", "labels", "scale", "split", "orders"),
-    *("task", "features", "classes", "rows", "train", "note"),
+    *("task", "features", "classes", "rows", "train", "note", "prepared"),
 )
 _READER_KEYS = tuple(option.name for option in fields(ReaderSpec))
-_PLAIN_NAME = re.compile(r"[^/\\\0]+")
+_OWN_NAME = re.compile(r"[^/\\\0]+")  # of a user's own file, which stays where it is
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ def _check_aliases(entries: Mapping[str, DatasetSpec]) -> None:
 
 
 def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool) -> DatasetSpec:
+    if not is_plain_name(name):
+        raise node.error(f"'{name}' is no name of a dataset: it names a folder as well")
     entry = node.fields(_ENTRY_KEYS, required=("task",))
     task = cast(Task, entry["task"].choice(TASKS))
     spec = DatasetSpec(
@@ -168,7 +175,7 @@ def _file(
         raise node.error(f"'{key}' has no reader; add 'reader: libsvm' or another")
     return FileSpec(
         key=key,
-        name=_name(found["name"]),
+        name=_own_name(found["name"]) if "path" in found else _name(found["name"]),
         folder=_name(found["folder"]) if "folder" in found else folder,
         reader=reader,
         sources=_sources(found.get("from"), bases),
@@ -229,6 +236,13 @@ def _address(node: Node, bases: Mapping[str, str]) -> str:
     if not address.startswith(("https://", "http://")):
         known = ", ".join(f"{base}:" for base in bases)
         raise node.error(f"'{text}' is no address: begin with https:// or a base ({known})")
+    try:
+        parts = urlsplit(address)
+        named = parts.hostname and parts.port != 0  # reading the port checks it
+    except ValueError as error:
+        raise node.error(f"'{text}' is no address: {error}") from error
+    if not named:
+        raise node.error(f"'{text}' is no address: it names no host")
     return address
 
 
@@ -257,6 +271,7 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         or (spec.classes if task == spec.task else _usual_classes(task)),
         train=split.train if split else _count(found.get("train")),
         note=_text(found.get("note")),
+        prepared=read_preparation(found["prepared"]) if "prepared" in found else AS_DESCRIBED,
         where=node.where if node else spec.where,
     )
     counts = [spec.files[key].rows for key in use]
@@ -318,8 +333,15 @@ def _digest(node: Node | None, digits: int) -> str:
 
 def _name(node: Node) -> str:
     text = node.text()
-    if not _PLAIN_NAME.fullmatch(text) or text in (".", ".."):
+    if not is_plain_name(text):
         raise node.error(f"'{text}' is no plain file name")
+    return text
+
+
+def _own_name(node: Node) -> str:
+    text = node.text()
+    if not _OWN_NAME.fullmatch(text) or text in (".", ".."):
+        raise node.error(f"'{text}' is no file name")
     return text
 
 

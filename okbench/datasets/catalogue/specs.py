@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from okbench.base.shared_types import Task
+from okbench.papers.provenance import AS_DESCRIBED, Ingredient
 
 Format = Literal["libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy"]
 Scale = Literal["none", "[-1,1]", "[0,1]", "[0,1] with target", "/255", "unit norm"]
@@ -15,6 +17,14 @@ Label = int | float | str
 TASKS: tuple[str, ...] = get_args(Task)
 FORMATS: tuple[str, ...] = get_args(Format)
 SCALES: tuple[str, ...] = get_args(Scale)
+
+# what may become the name of a file or a folder, on any system
+_PLAIN_NAME = re.compile(r"\w([\w .+'()=,~@&-]{0,118}[\w+')=~@&-])?")
+
+
+def is_plain_name(text: str) -> bool:
+    """Whether a text may become the name of a file or a folder."""
+    return _PLAIN_NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,8 @@ class VariantSpec:
     classes: int = 0
     rows: int | None = None
     train: int | None = None  # where the test rows begin, when the set comes in two parts
-    note: str = ""  # what is inferred, or why the rows are not those of the paper
+    prepared: Ingredient = AS_DESCRIBED  # where the preparation comes from
+    note: str = ""  # why the rows are not those of the paper
     where: str = ""
 
 

@@ -5,6 +5,7 @@
     obtain      the bytes from one place under a temporary name: copied, downloaded, or out of an
                 archive
     download    one address to one file on the disk, continued after an interruption
+    answer      one answer of a server, waited for so long and no longer
     file_check  whether the bytes are the right ones
 
 Beside this flow, `places` says where a file may come from, `bundle` writes offline bundles, and

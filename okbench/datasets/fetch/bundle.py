@@ -11,7 +11,7 @@ from typing import Any
 from okbench.base.errors import FetchError
 from okbench.base.locks import locked
 from okbench.base.quantities import now
-from okbench.base.whole_files import replacing
+from okbench.base.whole_files import make_folder, replacing
 from okbench.datasets.catalogue.specs import FileSpec
 from okbench.datasets.data_folder import record_of
 from okbench.datasets.fetch.places import MANIFEST
@@ -24,7 +24,7 @@ def add_to_bundle(file: FileSpec, path: Path, bundle: Path, check_stop: Callable
     record = record_of(file)
     assert record is not None, f"{path} was verified"
     target = bundle / file.folder / path.name
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     if not (target.is_file() and _sha256(target, check_stop) == record.sha256):
         _copy_checked(path, target, record.sha256, check_stop)
     about = {
@@ -51,7 +51,7 @@ def _enter(manifest: Path, key: str, about: dict[str, Any]) -> None:
     try:
         known = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
         files = {**known.get("files", {}), key: about}
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise FetchError(f"{manifest}: damaged; delete it, then make the bundle again") from error
     bundle = {"made_by": "okbench", "changed": now(), "files": dict(sorted(files.items()))}
     with replacing(manifest) as file:

@@ -2,7 +2,8 @@
 
 Bytes are appended to a part file, which stays when the download is interrupted. The next attempt
 continues it (HTTP Range) when the server confirms that it still has the same version of the file.
-A stalled or cut connection is tried again; an unexpected redirect, size or answer is refused.
+A stalled, slow or cut connection is tried again, so often at most as `Patience` allows; an
+unexpected redirect, size or answer is refused.
 """
 
 from __future__ import annotations
@@ -11,37 +12,28 @@ import errno
 import json
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from okbench.base.errors import FetchError
-
-if TYPE_CHECKING:
-    from requests import Response, Session
+from okbench.base.whole_files import replacing
+from okbench.datasets.fetch.answer import Answer, Patience, TryAgainError, whole_number
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+RESERVE = 1 << 30  # bytes of the disk that a download of unknown length leaves free
+MOST_UNANNOUNCED = 1 << 34  # bytes of a download of unknown length; the largest set has 12 GB
 
-_PIECE = 256 << 10
 _MOST_REDIRECTS = 5
 _WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LONGEST_PAUSE = 60.0
+_LOOK_AT_DISK = 16 << 20  # bytes between two looks at the free space
 
 
 class NotThereError(FetchError):
     """Raised when the server does not have the file (404, 410)."""
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait, in seconds, and how often to try without a byte of progress."""
-
-    connect: float = 10.0
-    silence: float = 60.0
-    tries: int = 6
-    pause: float = 1.0  # before the first retry; doubled before each further one
 
 
 @dataclass(frozen=True)
@@ -60,58 +52,101 @@ class DownloadRequest:
 
 
 @dataclass(frozen=True)
+class _Version:
+    """Which version of a file an answer is part of, as far as its server says."""
+
+    etag: str = ""
+    modified: str = ""
+    total: int | None = None  # bytes in all
+
+    @classmethod
+    def of(cls, answer: Answer) -> _Version:
+        """Of a complete (200), partial (206) or refused (416) answer."""
+        total = answer.length
+        if answer.status != 200:
+            # Content-Range: bytes 500-999/1000
+            total = whole_number(answer.headers.get("Content-Range", "").rpartition("/")[2])
+        headers = answer.headers
+        return cls(headers.get("ETag") or "", headers.get("Last-Modified") or "", total)
+
+    @property
+    def condition(self) -> str:
+        """The name of exactly these bytes, for `If-Range`; a weak ETag names similar ones."""
+        return self.modified if self.etag.startswith("W/") else self.etag or self.modified
+
+    def same(self, other: _Version) -> bool | None:
+        """Whether two answers are of one version; None when they do not say."""
+        if None not in (self.total, other.total) and self.total != other.total:
+            return False
+        for here, there in ((self.etag, other.etag), (self.modified, other.modified)):
+            if here and there and not here.startswith("W/") and not there.startswith("W/"):
+                return here == there
+        return None
+
+
+@dataclass(frozen=True)
 class _Mark:
-    """The address of a part file, and what its server called the version of the file."""
+    """The address of a part file and the version of the file, written beside it."""
 
     url: str
-    version: str = ""  # ETag or Last-Modified
+    version: _Version = _Version()
 
     def save(self, part: Path) -> None:
-        _mark_path(part).write_text(json.dumps([self.url, self.version]), encoding="utf-8")
+        with replacing(_mark_path(part)) as file:
+            file.write(json.dumps([self.url, asdict(self.version)]).encode())
 
     @classmethod
     def load(cls, part: Path) -> _Mark:
         try:
-            return cls(*json.loads(_mark_path(part).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            url, version = json.loads(_mark_path(part).read_text(encoding="utf-8"))
+            return cls(str(url), _Version(**version))
+        except (OSError, ValueError, TypeError, RecursionError):
             return cls("")
 
 
-class _TryAgainError(Exception):
-    """Raised when the same request may succeed later; `after` is the wait the server asks for."""
+class _Tries:
+    """Counts the tries of a download and raises when there were enough."""
 
-    def __init__(self, what: str, after: float = 0.0) -> None:
-        super().__init__(what)
-        self.after = after
+    def __init__(self, request: DownloadRequest) -> None:
+        self._request, self._furthest = request, 0
+        self._made = self._without_progress = 0
+
+    def pause_after(self, problem: TryAgainError) -> float:
+        """The seconds to wait before the next try."""
+        patience = self._request.patience
+        here = _size(self._request.part)
+        # a server that cuts the body and then lets nobody continue makes no progress
+        gained = here - self._furthest
+        self._furthest = max(self._furthest, here)
+        self._made += 1
+        self._without_progress += 1
+        if gained >= patience.least_progress:
+            self._without_progress = 1
+        if self._without_progress >= patience.tries or self._made >= patience.tries_in_all:
+            kept = "; what arrived is kept and the next fetch continues there" if here else ""
+            raise FetchError(f"{self._request.url}: {problem} ({self._made} tries){kept}") from None
+        pause = patience.pause * 2 ** (self._without_progress - 1)
+        return min(max(pause, problem.after), _LONGEST_PAUSE)
 
 
 def download(request: DownloadRequest) -> bool:
     """Fill the part file. True when it was continued from an earlier attempt."""
-    import requests
-
     continued = False
-    failures = 0
-    with requests.Session() as session:
-        while True:
-            before = _continue_from(request)
-            continued = continued or before > 0
-            try:
-                _pull(session, request, before)
-                return continued
-            except _TryAgainError as problem:
-                failures = 1 if _size(request.part) > before else failures + 1
-                if failures >= request.patience.tries:
-                    raise FetchError(
-                        f"{request.url}: {problem} ({failures} tries); what arrived is kept and "
-                        "the next fetch continues there"
-                    ) from None
-                pause = max(request.patience.pause * 2 ** (failures - 1), problem.after)
-                request.notify(f"{problem}; trying again in {min(pause, _LONGEST_PAUSE):.0f} s")
-                _wait(min(pause, _LONGEST_PAUSE), request)
-            except OSError as error:
-                if error.errno in FULL:
-                    discard(request.part)
-                raise
+    tries = _Tries(request)
+    while True:
+        before = _continue_from(request)
+        continued = continued or before > 0
+        try:
+            _pull(request, before)
+            return continued
+        except TryAgainError as problem:
+            pause = tries.pause_after(problem)
+            request.notify(f"{problem}; trying again in {pause:.0f} s")
+            _wait(pause, request)
+        except OSError as error:
+            if error.errno in FULL:
+                discard(request.part)
+            raise
 
 
 def discard(part: Path) -> None:
@@ -123,59 +158,47 @@ def discard(part: Path) -> None:
 def _continue_from(request: DownloadRequest) -> int:
     """How much of the part file may be kept: all, or nothing when it may be of another version."""
     mark = _Mark.load(request.part)
-    if mark.url == request.url and (mark.version or request.checked_later):
+    if mark.url == request.url and (mark.version.condition or request.checked_later):
         return _size(request.part)
     discard(request.part)
     return 0
 
 
-def _pull(session: Session, request: DownloadRequest, start: int) -> None:
-    import requests
-    from urllib3.exceptions import HTTPError
-
+def _pull(request: DownloadRequest, start: int) -> None:
     headers = {"Accept-Encoding": "identity", "User-Agent": "okbench"}
     if start:
         headers["Range"] = f"bytes={start}-"
-        version = _Mark.load(request.part).version
-        if version and not version.startswith("W/"):
-            headers["If-Range"] = version
-    try:
-        with _get(session, request, headers) as response:
-            _receive(response, request, start)
-    except requests.Timeout:
-        raise _TryAgainError(f"no answer within {request.patience.connect:.0f} s") from None
-    except requests.exceptions.SSLError as error:
-        raise FetchError(
-            f"{request.url}: the server's certificate was not accepted ({error}); "
-            "it is not fetched without one"
-        ) from error
-    except (requests.RequestException, HTTPError) as error:
-        raise _TryAgainError(f"the connection failed ({_short(error)})") from None
+        condition = _Mark.load(request.part).version.condition
+        if condition:
+            headers["If-Range"] = condition
+    with _answer(request, headers) as answer:
+        _receive(answer, request, start)
 
 
-def _get(session: Session, request: DownloadRequest, headers: dict[str, str]) -> Response:
-    """Send the request; follow redirects that stay on the host or lead to a host of the list."""
+@contextmanager
+def _answer(request: DownloadRequest, headers: Mapping[str, str]) -> Iterator[Answer]:
+    """The answer, after redirects that stay on the host or lead to a host of the list."""
     url = request.url
     for _ in range(_MOST_REDIRECTS):
-        response = session.get(
-            url,
-            headers=headers,
-            stream=True,
-            allow_redirects=False,
-            timeout=(request.patience.connect, request.patience.silence),
-        )
-        if not response.is_redirect:
-            return response
-        target = urljoin(url, response.headers["Location"])
-        response.close()
-        _check_redirect(url, target, request)
-        url = target
+        with Answer(url, headers, request.patience, lambda: _show_size(request)) as answer:
+            target = answer.redirected_to
+            if target is None:
+                yield answer
+                return
+            url = _checked_redirect(url, target, request)
     raise FetchError(f"{request.url}: redirected more than {_MOST_REDIRECTS} times")
 
 
-def _check_redirect(url: str, target: str, request: DownloadRequest) -> None:
-    here, there = urlsplit(url), urlsplit(target)
-    host = there.hostname or ""
+def _checked_redirect(url: str, target: str, request: DownloadRequest) -> str:
+    here = urlsplit(url)
+    try:
+        target = urljoin(url, target)
+        there = urlsplit(target)
+        host, _ = there.hostname or "", there.port  # reading them checks them
+    except ValueError as error:
+        raise FetchError(
+            f"{request.url}: redirected to {target[:80]!r}, which is no address ({error})"
+        ) from error
     if there.scheme != "https" and (there.scheme != "http" or here.scheme != "http"):
         raise FetchError(f"{request.url}: redirected to {target}, which is not https; not followed")
     if host != here.hostname:
@@ -185,74 +208,84 @@ def _check_redirect(url: str, target: str, request: DownloadRequest) -> None:
                 "Add it to 'redirects' in datasets.yaml if you trust it, or use --mirror"
             )
         request.notify(f"redirected to {host}")
+    return target
 
 
-def _receive(response: Response, request: DownloadRequest, start: int) -> None:
+def _receive(answer: Answer, request: DownloadRequest, start: int) -> None:
     """Check the answer's head, then append its body to the part file."""
-    status, name = response.status_code, request.url
+    status, name = answer.status, request.url
     if status in (404, 410):
-        raise NotThereError(f"{name}: {status} {response.reason}: the file is not there")
+        raise NotThereError(f"{name}: {status} {answer.reason}: the file is not there")
     if status in _WORTH_A_RETRY:
-        raise _TryAgainError(f"the server answered {status}", _retry_after(response))
-    if status == 416 and response.headers.get("Content-Range", "").endswith(f"/{start}"):
-        return  # all of it came before, but was not checked then
-    if status == 416 or (status == 206 and _range_start(response) != start):
+        raise TryAgainError(f"the server answered {status}", _retry_after(answer))
+    if status in (206, 416) and not _continues(answer, request, start):
         discard(request.part)
-        raise _TryAgainError("the server would not continue there; starting over")
+        raise TryAgainError("the server would not continue there; starting over")
+    if status == 416:
+        return  # all of it came before, but was not checked then
     if status not in (200, 206):
-        raise FetchError(f"{name}: the server answered {status} {response.reason}")
+        raise FetchError(f"{name}: the server answered {status} {answer.reason}")
     if status == 200:
         start = 0
-    length = response.headers.get("Content-Length", "")
-    total = start + int(length) if length.isdecimal() else None
+    total = None if answer.length is None else start + answer.length
     if total is not None and request.bytes is not None and total != request.bytes:
         raise FetchError(f"{name}: {total:,} bytes are offered, {request.bytes:,} were expected")
     _check_room(request, start, total)
-    version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-    _Mark(request.url, version).save(request.part)
-    arrived = _append(response.raw, request, start, total)
+    if status == 200:
+        discard(request.part)  # before the mark says that what is there is of this version
+        _Mark(request.url, _Version.of(answer)).save(request.part)
+    arrived = _append(answer, request, start, total)
     if total is not None and arrived < total:
-        raise _TryAgainError(f"cut at {arrived:,} of {total:,} bytes")
+        raise TryAgainError(f"cut at {arrived:,} of {total:,} bytes")
 
 
-def _append(raw: Any, request: DownloadRequest, start: int, total: int | None) -> int:
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
+def _continues(answer: Answer, request: DownloadRequest, start: int) -> bool:
+    """Whether an answer to a range goes on where the part file ends, in the same version."""
+    version = _Version.of(answer)
+    same = _Mark.load(request.part).version.same(version)
+    if same is False or (same is None and not request.checked_later):
+        return False
+    if answer.status == 416:
+        return start > 0 and version.total == start
+    return _range_start(answer) == start
 
-    arrived = start
+
+def _append(answer: Answer, request: DownloadRequest, start: int, total: int | None) -> int:
+    arrived, looked = start, start
     with request.part.open("r+b" if start else "wb") as out:
         out.seek(start)
         out.truncate()
-        while total is None or arrived < total:
-            try:
-                piece = raw.read1(_PIECE, decode_content=False)
-            except ReadTimeoutError:
-                silence = request.patience.silence
-                raise _TryAgainError(
-                    f"nothing arrived for {silence:.0f} s after {arrived:,} bytes"
-                ) from None
-            except (HTTPError, OSError) as error:
-                raise _TryAgainError(f"cut after {arrived:,} bytes ({_short(error)})") from None
-            if not piece:
-                break
-            out.write(piece)
+        for piece in answer.pieces():
+            # more than was promised is not part of the file
+            out.write(piece if total is None else piece[: total - arrived])
             arrived += len(piece)
-            if arrived > request.most:
+            if arrived > _most(request, total):
                 discard(request.part)
                 raise FetchError(
-                    f"{request.url}: more than the {request.most:,} bytes expected arrived"
+                    f"{request.url}: more than the {_most(request, total):,} bytes expected arrived"
                 )
+            if total is None and arrived - looked >= _LOOK_AT_DISK:
+                looked = arrived
+                _check_reserve(request, arrived)
             request.progress(arrived, total)
+            if total is not None and arrived >= total:
+                break
     return arrived
+
+
+def _most(request: DownloadRequest, total: int | None) -> int:
+    return request.most if total is not None else min(request.most, MOST_UNANNOUNCED)
 
 
 def _check_room(request: DownloadRequest, start: int, total: int | None) -> None:
     if total is None:
+        _check_reserve(request, start)
         return
     if total > request.most:
         raise FetchError(
             f"{request.url}: {total:,} bytes are offered, {request.most:,} are the most"
         )
-    free = shutil.disk_usage(request.part.parent).free
+    free = _free(request)
     if total - start > free:
         raise FetchError(
             f"{request.url}: {total - start:,} bytes are still to come and {free:,} are free in "
@@ -260,22 +293,41 @@ def _check_room(request: DownloadRequest, start: int, total: int | None) -> None
         )
 
 
+def _check_reserve(request: DownloadRequest, arrived: int) -> None:
+    """Stop a download of unknown length while there is still room for others."""
+    free = _free(request)
+    if free < RESERVE:
+        discard(request.part)
+        raise FetchError(
+            f"{request.url}: the server does not say how long the file is; after {arrived:,} bytes "
+            f"{free:,} are free in {request.part.parent.parent}, and {RESERVE:,} are kept free. "
+            "Make room, or choose another disk with OKBENCH_DATA"
+        )
+
+
+def _free(request: DownloadRequest) -> int:
+    return shutil.disk_usage(request.part.parent).free
+
+
 def _wait(seconds: float, request: DownloadRequest) -> None:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
-        request.progress(_size(request.part), None)
+        _show_size(request)
         time.sleep(min(left, 0.2))
 
 
-def _range_start(response: Response) -> int:
+def _show_size(request: DownloadRequest) -> None:
+    request.progress(_size(request.part), None)
+
+
+def _range_start(answer: Answer) -> int | None:
     """The first byte of a partial answer: `Content-Range: bytes 500-999/1000`."""
-    first = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(first) if first.isdecimal() else -1
+    span = answer.headers.get("Content-Range", "").removeprefix("bytes ")
+    return whole_number(span.partition("-")[0])
 
 
-def _retry_after(response: Response) -> float:
-    wish = response.headers.get("Retry-After", "")
-    return float(wish) if wish.isdecimal() else 0.0
+def _retry_after(answer: Answer) -> float:
+    return float(whole_number(answer.headers.get("Retry-After", "")) or 0)
 
 
 def _mark_path(part: Path) -> Path:
@@ -284,11 +336,3 @@ def _mark_path(part: Path) -> Path:
 
 def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
-
-
-def _short(error: Exception) -> str:
-    """The innermost reason of an error that wraps several."""
-    while error.args and isinstance(error.args[-1], Exception):
-        error = error.args[-1]
-    reason = getattr(error, "reason", None)
-    return str(reason or error)[:120]

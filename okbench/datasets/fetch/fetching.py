@@ -21,13 +21,14 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from okbench.base.errors import FetchError, OkbenchError
+from okbench.base.errors import FetchError, OkbenchError, safe_to_show
 from okbench.base.locks import locked
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
 from okbench.datasets.data_folder import data_folder, path_of, record_of
+from okbench.datasets.fetch.answer import Patience
 from okbench.datasets.fetch.bundle import add_to_bundle
-from okbench.datasets.fetch.download import FULL, Patience
+from okbench.datasets.fetch.download import FULL
 from okbench.datasets.fetch.obtain import Downloads, FetchTask
 from okbench.datasets.fetch.one_file import State, advice, check_again, fetch_file
 from okbench.datasets.fetch.places import open_mirror
@@ -76,13 +77,14 @@ def fetch(
     """
     entries = {entry.name: entry for entry in map(dataset_catalogue.spec, names)}
     chosen = str(mirror or os.environ.get("OKBENCH_MIRROR", ""))
-    source = open_mirror(chosen) if chosen else None
+    patience = patience or Patience()
+    source = open_mirror(chosen, patience) if chosen else None
     stop = threading.Event()
     meter = Meter(progress, stop)
     work: list[Callable[[], list[FetchResult]]] = []
     for key, files in _groups(entries.values()).items():
         tasks = [
-            FetchTask(entry, file, source, patience or Patience(), meter.of(entry.name, file.name))
+            FetchTask(entry, file, source, patience, meter.of(entry.name, file.name))
             for entry, file in files
         ]
         work.append(partial(_fetch_group, key, tasks, to))
@@ -186,7 +188,7 @@ def _copied_to(bundle: Path, result: FetchResult, task: FetchTask) -> FetchResul
 
 def _failed(task: FetchTask, error: OkbenchError | OSError) -> FetchResult:
     message = _disk_problem(error) if isinstance(error, OSError) else str(error)
-    return FetchResult(task.entry.name, task.file.name, "failed", message=message)
+    return FetchResult(task.entry.name, task.file.name, "failed", message=safe_to_show(message))
 
 
 def _disk_problem(error: OSError) -> str:

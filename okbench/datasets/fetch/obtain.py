@@ -12,14 +12,15 @@ from okbench.base.errors import FetchError
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
 from okbench.datasets.data_folder import data_folder, private_folder
-from okbench.datasets.fetch.download import DownloadRequest, Patience, discard, download
+from okbench.datasets.fetch.answer import Patience
+from okbench.datasets.fetch.download import DownloadRequest, discard, download
 from okbench.datasets.fetch.file_check import check_start
 from okbench.datasets.fetch.places import Mirror, Place
 from okbench.datasets.fetch.progress import Ticker
 from okbench.datasets.unpack import DAMAGED, Measured, extract, limit, measure
 
 _COPY_BYTES = 1 << 20
-_MOST_BYTES = 1 << 36  # for a download of which nothing is known; the largest set has 12 GB
+_MOST_BYTES = 1 << 36  # of a download whose length only its server knows
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from okbench.base.errors import FetchError
 from okbench.base.quantities import now
-from okbench.base.whole_files import move_into_place
+from okbench.base.whole_files import make_folder, move_into_place
 from okbench.datasets.catalogue.specs import Source
 from okbench.datasets.data_folder import (
     PACKED,
@@ -42,7 +42,7 @@ def fetch_file(task: FetchTask, downloads: Downloads) -> State:
     problems: list[str] = []
     places = _places(task)
     for place in places:
-        private_folder(file).mkdir(parents=True, exist_ok=True)
+        make_folder(private_folder(file))
         try:
             _fetch_from(place, task, downloads)
         except NotThereError as problem:

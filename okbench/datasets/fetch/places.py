@@ -13,10 +13,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from okbench.base.errors import FetchError
-from okbench.datasets.catalogue.specs import FileSpec, Source
+from okbench.datasets.catalogue.specs import FileSpec, Source, is_plain_name
 from okbench.datasets.data_folder import PACKED, at_home
+from okbench.datasets.fetch.answer import Answer, Patience, TryAgainError
 
 MANIFEST = "manifest.json"
+MOST_MANIFEST = 16 << 20  # bytes; a bundle of every set has 20 kB
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,11 @@ class Mirror:
     def places(self, file: FileSpec) -> Iterator[Place]:
         """Every place of the mirror where the file could be, the most likely first."""
         names = [(f"{file.name}{suffix}", Source("")) for suffix in self._suffixes(file)]
-        names += [(source.name, source) for source in file.sources if source.member]
+        names += [
+            (source.name, source)
+            for source in file.sources
+            if source.member and is_plain_name(source.name)
+        ]
         for folder in (f"{file.folder}/", ""):
             for name, source in names:
                 key = folder + name
@@ -75,10 +81,10 @@ class Mirror:
         return f"{self.root.rstrip('/')}/{quote(key)}"
 
 
-def open_mirror(root: str) -> Mirror:
+def open_mirror(root: str, patience: Patience) -> Mirror:
     """A mirror by folder or address; its manifest is read when there is one."""
     if root.startswith(("http://", "https://")):
-        return Mirror(root, _promised(_manifest_at(root), root))
+        return Mirror(root, _promised(_manifest_at(root, patience), root))
     folder = at_home(root, "mirror")
     try:
         if not folder.is_dir():
@@ -86,10 +92,10 @@ def open_mirror(root: str) -> Mirror:
                 f"mirror '{root}': no such folder; give a folder or an http(s):// address"
             )
         manifest = folder / MANIFEST
-        text = manifest.read_bytes().decode("utf-8", "replace") if manifest.is_file() else ""
+        content = _bounded(manifest, root) if manifest.is_file() else b""
     except OSError as error:
         raise FetchError(f"mirror '{root}': cannot be read ({error.strerror})") from error
-    return Mirror(str(folder), _promised(text, root))
+    return Mirror(str(folder), _promised(content, root))
 
 
 def official_places(file: FileSpec) -> Iterator[Place]:
@@ -97,23 +103,38 @@ def official_places(file: FileSpec) -> Iterator[Place]:
     return (Place(source, official=True) for source in file.sources)
 
 
-def _promised(manifest: str, root: str) -> dict[str, str]:
+def _promised(manifest: bytes, root: str) -> dict[str, str]:
     if not manifest:
         return {}
     try:
-        files = json.loads(manifest)["files"]
+        files = json.loads(manifest.decode("utf-8"))["files"]
         return {str(key): str(about["sha256"]) for key, about in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FetchError(
             f"mirror '{root}': its {MANIFEST} is damaged; copy the bundle again"
         ) from error
 
 
-def _manifest_at(root: str) -> str:
-    import requests
+def _bounded(manifest: Path, root: str) -> bytes:
+    with manifest.open("rb") as file:
+        content = file.read(MOST_MANIFEST + 1)
+    return _not_too_long(content, root)
 
+
+def _manifest_at(root: str, patience: Patience) -> bytes:
+    content = b""
+    address = f"{root.rstrip('/')}/{MANIFEST}"
     try:
-        answer = requests.get(f"{root.rstrip('/')}/{MANIFEST}", timeout=10, allow_redirects=False)
-    except requests.RequestException as error:
-        raise FetchError(f"mirror '{root}': not reached ({type(error).__name__})") from error
-    return answer.text if answer.status_code == 200 else ""
+        with Answer(address, {"User-Agent": "okbench"}, patience) as answer:
+            if answer.status == 200:
+                for piece in answer.pieces():
+                    content = _not_too_long(content + piece, root)
+    except TryAgainError as error:
+        raise FetchError(f"mirror '{root}': its {MANIFEST} is not reached ({error})") from error
+    return content
+
+
+def _not_too_long(content: bytes, root: str) -> bytes:
+    if len(content) > MOST_MANIFEST:
+        raise FetchError(f"mirror '{root}': its {MANIFEST} is longer than {MOST_MANIFEST:,} bytes")
+    return content

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from okbench.base.errors import safe_to_show
+
 _INTERVAL = 0.1  # seconds between two reports on one file
 
 
@@ -75,4 +77,4 @@ class Ticker:
 
     def notify(self, message: str) -> None:
         """Report something that the user should know."""
-        self._meter.report(Progress(self._dataset, self._file, message=message))
+        self._meter.report(Progress(self._dataset, self._file, message=safe_to_show(message)))

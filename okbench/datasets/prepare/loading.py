@@ -107,12 +107,13 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> About:
     source = MultiFileRows(read_files(entry, variant.use, _located, scratch))
     ready = prepare(entry.name, source, variant)
     prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
-    np.save(folder / "labels.npy", ready.y, allow_pickle=False)
+    prepared_files.write_array(folder / "labels.npy", ready.y)
     if variant.orders:
-        np.save(folder / "orders.npy", _orders(entry, variant, len(ready.rows)))
+        orders = _orders(entry, variant, len(ready.rows))
+        prepared_files.write_array(folder / "orders.npy", orders)
     X = prepared_files.read_features(folder, ready.width)
     written = MultiFileRows([FileRows(X, ready.y)])
-    after = Ranges.of(written.blocks(np.arange(written.n_rows)), ready.width)
+    after = Ranges.of(written, np.arange(written.n_rows))
     return About(
         task=ready.task,
         classes=list(ready.classes),

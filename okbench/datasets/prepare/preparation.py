@@ -17,47 +17,77 @@ from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowN
 
 _DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
 _SUMMARY_COLUMNS = 1000
+_ALL_LISTED = 1 << 20  # columns: the ranges of so many are no memory to speak of
 _LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse ones
+_WIDEST_FILLED = 1 << 23  # columns: a row and what scaling it takes are about 0.4 GB
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """The least and greatest value of each column."""
+    """The least and greatest value of each column.
 
+    Of sparse rows with far more columns than values only the columns that hold some are listed, in
+    ascending `columns`, so that memory is in proportion to the values; every other column is 0.
+    """
+
+    width: int
     low: FloatArray
     high: FloatArray
+    columns: NDArray[np.int32] | None = None  # those that are listed; None for all
 
     def summary(self) -> dict[str, Any]:
         """Overall, and column by column where there are few enough to be looked at."""
-        overall = {"low": float(self.low.min()), "high": float(self.high.max())}
-        if len(self.low) > _SUMMARY_COLUMNS:
+        beyond = 0.0 if len(self.low) < self.width else np.inf  # of columns that are not listed
+        low, high = self.low.min(initial=beyond), self.high.max(initial=-beyond)
+        overall = {"low": float(low), "high": float(high)}
+        if self.width > _SUMMARY_COLUMNS:
             return overall
         return overall | {"lows": self.low.tolist(), "highs": self.high.tolist()}
 
+    def places(self, columns: NDArray[np.int32]) -> NDArray[Any]:
+        """Where the ranges of columns that hold values stand."""
+        return columns if self.columns is None else np.searchsorted(self.columns, columns)
+
+    def of_every_column(self) -> tuple[FloatArray, FloatArray]:
+        """Least and greatest values of all columns, listed or not."""
+        if self.columns is None:
+            return self.low, self.high
+        low, high = np.zeros(self.width), np.zeros(self.width)
+        low[self.columns], high[self.columns] = self.low, self.high
+        return low, high
+
     @classmethod
-    def of(cls, blocks: Iterator[Matrix], width: int) -> Ranges:
-        low, high = np.full(width, np.inf), np.full(width, -np.inf)
-        for block in blocks:
+    def of(cls, source: MultiFileRows, rows: RowNumbers) -> Ranges:
+        """Of the rows of those numbers."""
+        columns = _listed_columns(source)
+        n_listed = source.width if columns is None else len(columns)
+        found = cls(source.width, np.full(n_listed, np.inf), np.full(n_listed, -np.inf), columns)
+        stored = np.zeros(n_listed, dtype=np.int64)
+        for block in source.blocks(rows):
             if isinstance(block, np.ndarray):
-                least, greatest = block.min(axis=0), block.max(axis=0)
+                np.minimum(found.low, block.min(axis=0), out=found.low)
+                np.maximum(found.high, block.max(axis=0), out=found.high)
+                stored += len(block)
             else:
-                least, greatest = _extremes(block)
-            np.minimum(low, least, out=low)
-            np.maximum(high, greatest, out=high)
-        return cls(low, high)
+                places = found.places(block.indices)
+                np.minimum.at(found.low, places, block.data)
+                np.maximum.at(found.high, places, block.data)
+                np.add.at(stored, places, 1)
+        not_everywhere = stored < len(rows)  # what is not stored is 0
+        np.minimum(found.low, 0.0, out=found.low, where=not_everywhere)
+        np.maximum(found.high, 0.0, out=found.high, where=not_everywhere)
+        return found
 
 
-def _extremes(block: sp.csr_array) -> tuple[FloatArray, FloatArray]:
-    """Of each column of sparse rows; what is not stored is 0."""
-    width = block.shape[1]
-    stored = np.bincount(block.indices, minlength=width)
-    outside = 0.0 if len(stored) == 0 else np.where(stored < block.shape[0], 0.0, np.inf)
-    low, high = np.full(width, 1.0) * outside, -np.full(width, 1.0) * outside
-    np.minimum.at(low, block.indices, block.data)
-    np.maximum.at(high, block.indices, block.data)
-    return low, high
+def _listed_columns(source: MultiFileRows) -> NDArray[np.int32] | None:
+    """The columns that hold values, where they are few among all; else None."""
+    sparse = [part.X for part in source.parts if not isinstance(part.X, np.ndarray)]
+    few_columns = source.width <= max(_ALL_LISTED, sum(X.nnz for X in sparse))
+    if few_columns or len(sparse) < len(source.parts):
+        return None
+    return np.unique(np.concatenate([np.unique(X.indices) for X in sparse]))
 
 
 @dataclass(frozen=True)
@@ -80,7 +110,7 @@ class Prepared:
 
     def blocks(self) -> Iterator[Matrix]:
         """The prepared features, in order, in the layout chosen."""
-        for block in self.source.blocks(self.rows):
+        for block in self.source.blocks(self.rows, filled=not self.sparse):
             scaled = scaled_rows(block, self.scale, self.before)
             if self.sparse:
                 yield sp.csr_array(scaled)
@@ -107,7 +137,7 @@ def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
     y, classes = _labels(name, source.y, rows, variant)
     if variant.scale == "[0,1] with target":
         y = _target_in_unit_range(name, source.y, y, learned)
-    before = Ranges.of(source.blocks(np.sort(learned)), source.width)
+    before = Ranges.of(source, np.sort(learned))
     sparse = _stays_sparse(source, rows, variant.scale, before)
     return Prepared(source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse)
 
@@ -178,19 +208,22 @@ def scaled_rows(block: Matrix, scale: Scale, ranges: Ranges) -> Matrix:
             return block / 255.0
         case "unit norm":
             return _unit_norm(block)
-    span = ranges.high - ranges.low
-    varies = span > 0.0
-    safe = np.where(varies, span, 1.0)
     if not isinstance(block, np.ndarray) and _keeps_zeros(scale, ranges):
+        places = ranges.places(block.indices)
+        span = (ranges.high - ranges.low)[places]
         scaled = block.copy()
-        scaled.data = np.where(varies[block.indices], block.data / safe[block.indices], 0.0)
+        scaled.data = np.where(span > 0.0, block.data / np.where(span > 0.0, span, 1.0), 0.0)
         scaled.eliminate_zeros()
         return scaled
+    low, high = ranges.of_every_column()
+    span = high - low
+    varies = span > 0.0
+    safe = np.where(varies, span, 1.0)
     dense = block if isinstance(block, np.ndarray) else block.toarray()
-    unit = (dense - ranges.low) / safe
+    unit = (dense - low) / safe
     if scale == "[-1,1]":
         # the formula of svm-scale, operation by operation
-        unit = 2.0 * (dense - ranges.low) / safe - 1.0
+        unit = 2.0 * (dense - low) / safe - 1.0
     return np.where(varies, unit, 0.0)
 
 
@@ -216,13 +249,15 @@ def _keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
 def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Scale, ranges: Ranges) -> bool:
     """Whether few enough of the prepared values are other than 0."""
     size = len(rows) * source.width
-    if not _keeps_zeros(scale, ranges) and not source.is_dense and size * 8 > _LARGEST_FILLED:
+    fills = not source.is_dense and not _keeps_zeros(scale, ranges)
+    if fills and (size * 8 > _LARGEST_FILLED or source.width > _WIDEST_FILLED):
         raise DataError(
             f"scaling to {scale} fills {len(rows):,} × {source.width:,} sparse rows "
-            f"({size * 8 >> 30:,} GB); use 'none' or 'unit norm'"
+            f"({size / 2**27:.1f} GB); {_LARGEST_FILLED >> 30} GB and {_WIDEST_FILLED:,} columns "
+            "are the most; use 'none' or 'unit norm'"
         )
     filled = 0
-    for block in source.blocks(np.sort(rows)):
+    for block in source.blocks(np.sort(rows), filled=fills):
         scaled = scaled_rows(block, scale, ranges)
         filled += int(np.count_nonzero(scaled)) if isinstance(scaled, np.ndarray) else scaled.nnz
         if filled >= _DENSE_FROM * size:

@@ -25,6 +25,7 @@ from numpy.typing import DTypeLike, NDArray
 from okbench.base.errors import StoreError
 from okbench.base.locks import locked
 from okbench.base.shared_types import Task
+from okbench.base.whole_files import make_folder, replacing, sync_folder
 from okbench.datasets.data_folder import data_folder
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
@@ -55,7 +56,10 @@ class PreparedFiles:
 
 
 class NpyWriter:
-    """A .npy file written a block at a time; its length is known only at the end."""
+    """A .npy file written a block at a time, and forced to the disk at the end.
+
+    Its length is known only then.
+    """
 
     def __init__(self, path: Path, dtype: DTypeLike, columns: int | None = None) -> None:
         self._dtype, self._columns, self._rows = np.dtype(dtype), columns, 0
@@ -79,6 +83,8 @@ class NpyWriter:
                 self._head()
                 if self._file.tell() != self._data_at:
                     raise StoreError("the header of a .npy file grew: an error of okbench")
+                self._file.flush()
+                os.fsync(self._file.fileno())
 
     def _head(self) -> None:
         shape = (self._rows,) if self._columns is None else (self._rows, self._columns)
@@ -93,20 +99,18 @@ def find_or_make(dataset: str, key: str, make: Callable[[Path], About]) -> Prepa
     if found:
         return found
     try:
-        parent.mkdir(parents=True, exist_ok=True)
+        make_folder(parent)
         with locked(parent / f"{key}.lock"):
             found = open_prepared(parent / key, dataset)
             if found is None:
                 _make(parent, key, make)
-                found = open_prepared(parent / key, dataset)
+                found = _read(parent / key, dataset)
+            return found
     except OSError as error:
         raise StoreError(
             f"{parent}: prepared rows cannot be kept ({error.strerror or error}); "
             "make room, or set OKBENCH_DATA to another folder"
         ) from error
-    if found is None:
-        raise StoreError(f"{parent / key}: cannot be read back; delete it and try again")
-    return found
 
 
 def _make(parent: Path, key: str, make: Callable[[Path], About]) -> None:
@@ -118,9 +122,10 @@ def _make(parent: Path, key: str, make: Callable[[Path], About]) -> None:
         fresh.mkdir()
         about = make(fresh)
         sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
-        text = json.dumps(asdict(about) | {"sizes": sizes})
-        (fresh / _ABOUT).write_text(text, encoding="utf-8")
+        with replacing(fresh / _ABOUT) as file:
+            file.write(json.dumps(asdict(about) | {"sizes": sizes}).encode())
         fresh.replace(parent / key)
+        sync_folder(parent)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
@@ -129,38 +134,58 @@ def _make(parent: Path, key: str, make: Callable[[Path], About]) -> None:
 def open_prepared(folder: Path, dataset: str) -> PreparedFiles | None:
     """Arrays mapped from disk; None when they are not there or not as they were written."""
     try:
-        about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
-        for name, size in about.sizes.items():
-            if (folder / name).stat().st_size != size:
-                return None
-        made = Dataset(
-            dataset,
-            read_features(folder, about.width),
-            _mapped(folder / "labels.npy"),
-            cast(Task, about.task),
-            tuple(about.classes),
-            about.fingerprint,
-            _mapped(folder / "orders.npy") if "orders.npy" in about.sizes else None,
-            about.n_train,
-        )
-        return PreparedFiles(made, about)
-    except (OSError, ValueError, TypeError, KeyError, EOFError):
+        return _read(folder, dataset)
+    except Exception:  # NumPy raises nearly anything for a damaged header
         return None
 
 
+def _read(folder: Path, dataset: str) -> PreparedFiles:
+    about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
+    for name, size in about.sizes.items():
+        if (folder / name).stat().st_size != size:
+            raise StoreError(f"{folder / name}: not as it was written; delete it and try again")
+    X, y = read_features(folder, about.width), _mapped(folder / "labels.npy")
+    if y.shape != (X.shape[0],):
+        raise ValueError("labels of other rows")
+    made = Dataset(
+        dataset,
+        X,
+        y,
+        cast(Task, about.task),
+        tuple(about.classes),
+        about.fingerprint,
+        _mapped(folder / "orders.npy") if "orders.npy" in about.sizes else None,
+        about.n_train,
+    )
+    return PreparedFiles(made, about)
+
+
 def read_features(folder: Path, width: int) -> Matrix:
-    """The features written by `write_features`."""
+    """The features written by `write_features`. ValueError when they are not as they were."""
     if (folder / "X.npy").is_file():
-        return _mapped(folder / "X.npy")
-    starts = _mapped(folder / "starts.npy")
-    values, columns = _mapped(folder / "values.npy"), _mapped(folder / "columns.npy")
+        X = _mapped(folder / "X.npy", "f8")
+        if X.ndim != 2 or X.shape[1] != width:
+            raise ValueError("rows of another width")
+        return X
+    starts = _mapped(folder / "starts.npy", "i4", "i8")
+    values, columns = _mapped(folder / "values.npy", "f8"), _mapped(folder / "columns.npy", "i4")
+    if not len(starts) or not starts[-1] == len(values) == len(columns):
+        raise ValueError("values and columns of other lengths")
     return csr_of(values, columns, starts, width)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    """An array mapped copy-on-write: plain to compiled loops, and the file never changes."""
-    mapped: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
-    return mapped
+def _mapped(path: Path, *kinds: str) -> NDArray[Any]:
+    """An array mapped copy-on-write: plain to compiled loops, and the file never changes.
+
+    Its header, which may be damaged, must say one of the `kinds` and account for every byte.
+    """
+    mapped = np.load(path, mmap_mode="c", allow_pickle=False)
+    if not mapped.dtype.isnative or (kinds and mapped.dtype not in map(np.dtype, kinds)):
+        raise ValueError(f"{path}: numbers of another kind")
+    if mapped.offset + mapped.nbytes != path.stat().st_size or not mapped.flags.c_contiguous:
+        raise ValueError(f"{path}: numbers of another shape")
+    found: NDArray[Any] = mapped.view(np.ndarray)
+    return found
 
 
 def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
@@ -180,7 +205,13 @@ def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: b
             values.append(rows.data)
             columns.append(rows.indices)
             counts.append(np.diff(rows.indptr))
-    np.save(folder / "starts.npy", starts_of(np.concatenate(counts)))
+    write_array(folder / "starts.npy", starts_of(np.concatenate(counts)))
+
+
+def write_array(path: Path, values: NDArray[Any]) -> None:
+    """An array of one or two axes."""
+    with NpyWriter(path, values.dtype, values.shape[1] if values.ndim == 2 else None) as file:
+        file.append(values)
 
 
 def disk_array_folder() -> Path | None:

@@ -90,7 +90,7 @@ def _read_mat(path: Path, file: FileSpec) -> FileRows | Table:
     X = matrices[0].T if reader.transposed else matrices[0]
     if not reader.y:
         return Table(path, (), _array(path, X))
-    y = matrices[1].ravel()
+    y = _array(path, matrices[1]).ravel()
     if len(y) != X.shape[0]:
         raise DataError(f"{path}: {X.shape[0]:,} rows in '{reader.X}', {len(y):,} in '{reader.y}'")
     return FileRows(sp.csr_array(X) if sp.issparse(X) else _array(path, X), y, file.name)

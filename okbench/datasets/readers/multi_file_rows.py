@@ -17,6 +17,7 @@ Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
 RowNumbers = NDArray[np.int64]
 
 _BLOCK_VALUES = 1 << 20
+_STORED_PER_ROW = 1 << 14  # at most, as a rule, however wide the rows are
 
 
 def csr_of(
@@ -77,9 +78,13 @@ class MultiFileRows:
     def _starts(self) -> RowNumbers:
         return np.cumsum([0, *(len(part.y) for part in self.parts)])
 
-    def blocks(self, rows: RowNumbers) -> Iterator[Matrix]:
-        """The rows of those numbers, in that order, a block of bounded size at a time."""
-        step = max(1, _BLOCK_VALUES // max(1, min(self.width, 1 << 14)))
+    def blocks(self, rows: RowNumbers, filled: bool = False) -> Iterator[Matrix]:
+        """The rows of those numbers, in that order, a block of bounded size at a time; also when
+        sparse ones are to be `filled`.
+        """
+        filled = filled and not self.is_dense
+        stored = self.width if filled else min(self.width, _STORED_PER_ROW)
+        step = max(1, _BLOCK_VALUES // max(1, stored))
         for start in range(0, len(rows), step):
             yield self._take(rows[start : start + step])
 

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from okbench.base.errors import DataError, UsageError
+from okbench.datasets.readers.damage import refusing_damage
 from okbench.datasets.readers.table import Table
+
+_MOST_VALUES = 1 << 31
 
 
 def read_parquet(path: Path, *, missing: bool = False) -> Table:
@@ -18,14 +21,26 @@ def read_parquet(path: Path, *, missing: bool = False) -> Table:
         from pyarrow import types
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'okbench[parquet]'") from None
-    try:
+    with refusing_damage(path, "Parquet"):
+        _check_size(path, pyarrow.parquet.read_metadata(path))
         table = pyarrow.parquet.read_table(path)
         for place, field in enumerate(table.schema):
             if types.is_decimal(field.type):
                 table = table.set_column(place, field.name, table.column(place).cast("float64"))
-        frame = table.to_pandas()
-    except (OSError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{path}: not a Parquet file that can be read ({error})") from error
+        return _table(path, table.to_pandas(), missing)
+
+
+def _check_size(path: Path, about: Any) -> None:
+    """A few bytes can stand for any number of equal values."""
+    if about.num_rows * about.num_columns > _MOST_VALUES:
+        raise DataError(
+            f"{path}: {about.num_rows:,} rows × {about.num_columns:,} columns take "
+            f"{about.num_rows * about.num_columns * 8 >> 30:,} GB; {_MOST_VALUES * 8 >> 30} GB of "
+            "a Parquet file are read; write it as several files, or as LIBSVM text"
+        )
+
+
+def _table(path: Path, frame: Any, missing: bool) -> Table:
     values = np.empty(frame.shape)
     words: dict[int, tuple[str, ...]] = {}
     for place, name in enumerate(map(str, frame.columns)):

@@ -71,6 +71,10 @@ def _dense(path: Path, X: Matrix) -> FloatArray:
     if isinstance(X, np.ndarray):
         return X
     if X.shape[0] * X.shape[1] > _LARGEST_FILLED:
-        raise DataError(f"{path}: {X.shape[0]:,} × {X.shape[1]:,} sparse rows are too many to fill")
+        raise DataError(
+            f"{path}: {X.shape[0]:,} × {X.shape[1]:,} sparse rows take "
+            f"{X.shape[0] * X.shape[1] / 2**27:.1f} GB once they are filled, and "
+            f"{_LARGEST_FILLED >> 27} GB are the most"
+        )
     dense: FloatArray = X.toarray()
     return dense

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,10 @@ from okbench.base.shared_types import Task
 from okbench.base.whole_files import replacing
 from okbench.datasets.catalogue.dataset_catalogue import is_known, spec, user_datasets
 from okbench.datasets.catalogue.entries import parse_catalogue
-from okbench.datasets.catalogue.specs import ReaderSpec
+from okbench.datasets.catalogue.specs import ReaderSpec, is_plain_name
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.table import Column
 from okbench.datasets.user.user_rows import UserRows, read_user_rows
-
-_NAME = re.compile(r"[\w][\w. +-]*")
 
 
 def add_user_dataset(
@@ -37,8 +34,10 @@ def add_user_dataset(
 
 
 def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
-    if not _NAME.fullmatch(name):
-        raise UsageError(f"'{name}' is no name: letters, digits, '.', '-', '_', '+' and blanks")
+    if not is_plain_name(name):
+        raise UsageError(
+            f"'{name}' is no name: letters, digits, '.', '-', '_', '+' and blanks, 120 at most"
+        )
     if is_known(name):
         raise UsageError(f"there is a dataset '{spec(name).name}' already; choose another name")
     entry: dict[str, Any] = {

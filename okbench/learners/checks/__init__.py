@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from okbench.base import tracebacks
+from okbench.base.worker_processes import is_worker
 from okbench.learners import registry
 from okbench.learners.checks import fit_checks, object_checks, row_checks, stream_checks
 from okbench.learners.checks.subject import (
@@ -25,10 +26,10 @@ from okbench.learners.checks.subject import (
     Subject,
 )
 from okbench.learners.contract import check_role, roles_of
-from okbench.learners.registry import Entry, find
+from okbench.learners.registry import Entry, find_named
 from okbench.protocols.contract import BATCH, MAP, ONLINE
 
-__all__ = ["Check", "CheckFailed", "CheckResult", "checks", "run_check", "run_checks"]
+__all__ = ["Check", "CheckFailed", "CheckResult", "checks", "checks_of", "run_check", "run_checks"]
 
 
 _CALLERS = (Path(__file__).parent, Path(registry.__file__))  # of every learner
@@ -53,14 +54,21 @@ def checks() -> list[Check]:
     ]
 
 
-def run_checks(name: str) -> list[CheckResult]:
-    """Every check of the roles that a learner has, by registry name or `module:Class`."""
-    entry = find(name)
+def checks_of(name: str) -> list[Check]:
+    """The checks of the roles that a learner has, by registry name or `module:Class`, which is
+    allowed by being named here."""
+    entry = find_named(name)
     cls = entry.load()
     roles = roles_of(cls)
     if not roles:
         check_role(cls, ONLINE, entry.name)
-    return [run_check(check, entry) for check in checks() if check.role in roles]
+    return [check for check in checks() if check.role in roles]
+
+
+def run_checks(name: str) -> list[CheckResult]:
+    """What came of every check of the roles that a learner has, run in this process."""
+    wanted = checks_of(name)
+    return [run_check(check, find_named(name)) for check in wanted]
 
 
 def run_check(check: Check, entry: Entry) -> CheckResult:
@@ -74,7 +82,9 @@ def run_check(check: Check, entry: Entry) -> CheckResult:
         return CheckResult(check.name, "skipped", str(reason))
     except CheckFailed as failure:
         return CheckResult(check.name, "failed", str(failure))
-    except (Exception, SystemExit) as error:  # user-defined code may raise anything
+    except BaseException as error:  # user-defined code may raise anything
+        if isinstance(error, KeyboardInterrupt) and not is_worker():
+            raise
         described = tracebacks.described(error, outside=_CALLERS)
         return CheckResult(check.name, "failed", described, tracebacks.full(error))
     return CheckResult(check.name, "passed")

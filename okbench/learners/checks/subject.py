@@ -84,7 +84,7 @@ class Subject:
     @property
     def tasks(self) -> tuple[Any, ...]:
         """The tasks it does; a learner that names none is taken for a binary one."""
-        return self.entry.tasks if hasattr(self.cls, "tasks") else ("binary",)
+        return tuple(getattr(self.cls, "tasks", ("binary",)))
 
     def new(self, **given: Any) -> Any:
         """A learner with small settings."""

@@ -1,8 +1,9 @@
 """Random Fourier features of a row: the cosines of its angles u·x, then their sines.
 
 All that learns on such features makes them here, in two moves: the angles of a row are sums over
-its entries, in their order, and `find_features` takes their cosines and sines in one compiled loop. Lanes behind the last component are padding: their
-frequencies are zero, so their cosines are 1, and a learner keeps their weights at zero.
+its entries, in their order, and `find_features` takes their cosines and sines in one compiled loop.
+Lanes behind the last component are padding: their frequencies are zero, so their cosines are 1, and
+a learner keeps their weights at zero.
 """
 
 from __future__ import annotations

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from okbench.reports.claims.claims_file import Comparison
+from okbench.papers.table_types import Table
+from okbench.reports.claims.claims_file import Comparison, Ratio
 from okbench.reports.statistics import paired
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import ENOUGH
 
 NOISE = 1.05  # a ratio of seconds this near to the one asked for decides nothing
 
@@ -44,7 +46,7 @@ def measured(report: Report, test: Comparison, dataset: str) -> Evidence | None:
     if not ours or not theirs:
         return None
     value = _VALUES[test.measure]
-    absent = [cell for cell in (*ours, *theirs) if not cell.complete or value(cell) is None]
+    absent = [cell for cell in (*ours, *theirs) if not _counts(cell) or value(cell) is None]
     if absent:
         names = tuple(cell.learner for cell in absent)
         text = ", ".join(f"{cell.learner} {cell.shortfall or 'not recorded'}" for cell in absent)
@@ -61,14 +63,37 @@ def measured(report: Report, test: Comparison, dataset: str) -> Evidence | None:
     return _by_ratio(report, test, left, right, NOISE if test.measure == "seconds" else 1.0)
 
 
+def _counts(cell: Cell) -> bool:
+    """Whether every trial has ended and enough of them with a number: nine of ten do."""
+    ended = cell.n + sum(cell.statuses.values())
+    return cell.complete or (cell.n >= ENOUGH and ended >= cell.expected)
+
+
+def configured(ratio: Ratio, table: Table, dataset: str) -> Evidence:
+    """What the settings of a dataset say, which no outcome can change."""
+    first, second = (
+        table.settings[dataset, name][ratio.setting].value for name in (ratio.learner, ratio.other)
+    )
+    assert isinstance(first, int | float)
+    assert isinstance(second, int | float)
+    found = first / second
+    text = f"{ratio.setting}: {ratio.learner} {first:g}, {found:g} times {ratio.other} {second:g}"
+    return Evidence(dataset, found in ratio.values, text)
+
+
 def printed(report: Report, test: Comparison, dataset: str) -> Evidence | None:
     """What the paper itself prints of a dataset; None when it prints nothing on one side."""
     value = _PRINTED.get(test.measure)
     if value is None:
         return None
     ours, theirs = _cells(report, test, dataset)
+    lost = [c for c in (*ours, *theirs) if c.printed and c.printed.note and value(c) is None]
     ours = [cell for cell in ours if value(cell) is not None]
     theirs = [cell for cell in theirs if value(cell) is not None]
+    if lost:
+        return Evidence(
+            dataset, None, ", ".join(f"{c.learner}: {c.printed.note}" for c in lost if c.printed)
+        )
     if not ours or not theirs:
         return None
     left, right = _sides(report, test, value, ours, theirs)
@@ -151,11 +176,13 @@ def _by_ratio(
 
 
 def _figures(left: _Side, right: _Side, words: str) -> str:
-    first, second = (
-        f"{left.cell.learner} {left.value:.4g}",
-        f"{right.cell.learner} {right.value:.4g}",
-    )
-    return f"{first} {words} {second}"
+    return f"{_named(left)} {words} {_named(right)}"
+
+
+def _named(side: _Side) -> str:
+    cell = side.cell
+    short = f" ({cell.n} of {cell.expected})" if cell.values and not cell.complete else ""
+    return f"{cell.learner} {side.value:.4g}{short}"
 
 
 _VALUES: dict[str, Value] = {

@@ -12,6 +12,11 @@
             beats: [OGD, RBP]       # every one of these
             on: [w7a, w8a]          # all datasets of the table if left out
             for: most               # of these datasets: all, most, or how many; all if left out
+            ours: half of a rival's time # what of this is not in the sentence (optional)
+      claim7:
+        says: …
+        configured:                 # it follows from a table's settings
+          - {in: rrf/table1, setting: components, of: FOGD, over: RRF-Hinge, is: [20, 40]}
       claim18:
         says: …
         untold: why no table can tell
@@ -36,7 +41,7 @@ Verb = Literal["beats", "matches", "is near"]
 Needed = int | Literal["all", "most"]
 
 _VERBS = get_args(Verb)
-_KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "within"}
+_KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "within", "ours"}
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,37 @@ class Comparison:
     needed: Needed = "all"
     times: float = 1.0
     within: float = 0.0
+    ours: str = ""
+
+    @property
+    def reading(self) -> str:
+        """What of the comparison is our choice and not the sentence's."""
+        tolerance = f"the tolerance of {self.within:g}" if self.verb == "is near" else ""
+        return "; ".join(part for part in (tolerance, self.ours) if part)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A setting of a learner over that of another, as the table configures both."""
+
+    table: str
+    setting: str
+    learner: str
+    other: str
+    values: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper. Without comparisons, `untold` says why no table can tell."""
+    """A sentence of a paper: comparisons of outcomes, or ratios of settings. Without either,
+    `untold` says why no table can tell.
+    """
 
     id: str  # lsokl/claim3
     says: str
     where: str
     tests: tuple[Comparison, ...] = ()
+    configured: tuple[Ratio, ...] = ()
     untold: str = ""
     tells: str = ""
 
@@ -91,14 +117,18 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
 
 
 def _claim(id_: str, node: Node) -> Claim:
-    fields = node.fields({"says", "where", "tests", "untold", "tells"}, ["says", "where"])
-    if ("tests" in fields) == ("untold" in fields):
-        raise node.error("a claim has either tests, or untold: why no table can tell")
+    kinds = ("tests", "configured", "untold")
+    fields = node.fields({"says", "where", "tells", *kinds}, ["says", "where"])
+    if sum(kind in fields for kind in kinds) != 1:
+        raise node.error("a claim has either tests, configured, or untold: why no table can tell")
     return Claim(
         id_,
         fields["says"].text(),
         fields["where"].text(),
         tests=tuple(map(_comparison, fields["tests"].elements())) if "tests" in fields else (),
+        configured=tuple(map(_ratio, fields["configured"].elements()))
+        if "configured" in fields
+        else (),
         untold=fields["untold"].text() if "untold" in fields else "",
         tells=fields["tells"].text() if "tells" in fields else "",
     )
@@ -127,6 +157,19 @@ def _comparison(node: Node) -> Comparison:
         needed=_needed(fields["for"]) if "for" in fields else "all",
         times=float(fields["times"].number()) if "times" in fields else 1.0,
         within=float(fields["within"].number()) if "within" in fields else 0.0,
+        ours=fields["ours"].text() if "ours" in fields else "",
+    )
+
+
+def _ratio(node: Node) -> Ratio:
+    keys = ("in", "setting", "of", "over", "is")
+    fields = node.fields(keys, keys)
+    return Ratio(
+        table=fields["in"].text(),
+        setting=fields["setting"].text(),
+        learner=fields["of"].text(),
+        other=fields["over"].text(),
+        values=tuple(float(one.number()) for one in fields["is"].elements()),
     )
 
 

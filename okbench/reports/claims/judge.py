@@ -1,9 +1,10 @@
 """Does what a paper says hold? Its claims against stored outcomes.
 
-holds          every comparison holds on as many datasets as it must
-holds partly   on some datasets, and no outcome still to come can make it hold
-fails          on none
-cannot say     it hangs on what is not measured, or not decided
+holds          every part holds on as many datasets as the sentence asks for
+holds partly   no part is refuted, and some datasets bear it out; the others are not decided
+refuted        a part is refuted: one counterexample refutes "all", and "most" falls when too few
+               datasets are left
+not tested     no dataset decides it
 """
 
 from __future__ import annotations
@@ -13,23 +14,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 from okbench.base.errors import did_you_mean
-from okbench.reports.claims.claim_evidence import Evidence, Judge
-from okbench.reports.claims.claims_file import Claim, Comparison
+from okbench.papers.table_types import Table
+from okbench.reports.claims.claim_evidence import Evidence, Judge, configured
+from okbench.reports.claims.claims_file import Claim, Comparison, Ratio
 from okbench.reports.tables.report import Report
 
-Standing = Literal["holds", "holds partly", "fails", "cannot say"]
+Standing = Literal["holds", "holds partly", "refuted", "not tested"]
 Reports = Callable[[str], Report | None]  # by the name of a table; None for one not written yet
+Tables = Callable[[str], Table]
 
 
 @dataclass(frozen=True)
 class Tested:
-    """How a comparison stands, dataset by dataset; `tells` is the command that would decide it."""
+    """How a part stands, dataset by dataset; `tells` is the command that would decide the rest."""
 
     standing: Standing
     needed: int
     evidence: tuple[Evidence, ...]
     reason: str = ""
     tells: str = ""
+
+    @property
+    def yes(self) -> int:
+        return sum(one.holds is True for one in self.evidence)
+
+    @property
+    def no(self) -> int:
+        return sum(one.holds is False for one in self.evidence)
 
 
 @dataclass(frozen=True)
@@ -41,39 +52,56 @@ class Settled:
     tests: tuple[Tested, ...]
 
 
-def settle_claim(claim: Claim, reports: Reports, judge: Judge) -> Settled:
+def settle_claim(claim: Claim, reports: Reports, judge: Judge, tables: Tables) -> Settled:
     """Put a claim to the test. `judge` says what counts: measured outcomes or printed numbers."""
     tests = tuple(_test(comparison, reports, judge) for comparison in claim.tests)
-    standings = {tested.standing for tested in tests}
-    if not standings or "cannot say" in standings:
-        # one comparison that fails for good settles a claim of several: it cannot hold any more
-        settled = standings & {"holds partly", "fails"} and standings & {"holds", "holds partly"}
-        return Settled(claim, "holds partly" if settled else "cannot say", tests)
-    if len(standings) == 1:
-        return Settled(claim, standings.pop(), tests)
-    return Settled(claim, "holds partly", tests)
+    tests += tuple(_configured(ratio, tables(ratio.table)) for ratio in claim.configured)
+    return Settled(claim, _together([tested.standing for tested in tests]), tests)
+
+
+def _together(parts: list[Standing]) -> Standing:
+    """A claim says all of its parts."""
+    if "refuted" in parts:
+        return "refuted"
+    if not parts or set(parts) == {"not tested"}:
+        return "not tested"
+    return "holds" if set(parts) == {"holds"} else "holds partly"
 
 
 def _test(test: Comparison, reports: Reports, judge: Judge) -> Tested:
     report = reports(test.table)
     if report is None:
         return Tested(
-            "cannot say", 0, (), f"{test.table} is no table yet", f"okbench run {test.table}"
+            "not tested", 0, (), f"{test.table} is no table yet", f"okbench run {test.table}"
         )
     unknown = _unknown(test, report)
     if unknown:
-        return Tested("cannot say", 0, (), unknown)
+        return Tested("not tested", 0, (), unknown)
     found = [judge(report, test, dataset) for dataset in test.on or report.datasets]
     evidence = tuple(one for one in found if one is not None)
+    return _counted(test, evidence)
+
+
+def _counted(test: Comparison, evidence: tuple[Evidence, ...]) -> Tested:
+    """A part by the numbers of datasets for it and against it."""
     needed = _needed(test, len(evidence))
-    yes = sum(one.holds is True for one in evidence)
-    open_ = sum(one.holds is None for one in evidence)
-    tells = _command(test, evidence)
-    if evidence and yes >= needed:
+    found = Tested("not tested", needed, evidence, _doubt(evidence), _command(test, evidence))
+    standing: Standing = "not tested"
+    if evidence and found.yes >= needed:
         return Tested("holds", needed, evidence)
-    if yes + open_ >= needed or (not yes and open_):
-        return Tested("cannot say", needed, evidence, _doubt(evidence), tells)
-    return Tested("holds partly" if yes else "fails", needed, evidence)
+    if found.no > len(evidence) - needed:
+        standing = "refuted"
+    elif found.yes:
+        standing = "holds partly"
+    return Tested(standing, needed, evidence, found.reason, found.tells)
+
+
+def _configured(ratio: Ratio, table: Table) -> Tested:
+    """What follows from the settings of a table, without any outcome."""
+    evidence = tuple(configured(ratio, table, row.name) for row in table.datasets)
+    wrong = any(one.holds is False for one in evidence)
+    reason = "follows from the configuration"
+    return Tested("refuted" if wrong else "holds", len(evidence), evidence, reason)
 
 
 def _needed(test: Comparison, datasets: int) -> int:
@@ -86,9 +114,9 @@ def _unknown(test: Comparison, report: Report) -> str:
     """A message about a name that the table does not have; empty when it has all."""
     wanted = [(name, "learner", report.learners) for name in (*test.learners, *test.others)]
     wanted += [(name, "dataset", report.datasets) for name in test.on]
-    for name, noun, known in wanted:
+    for name, kind, known in wanted:
         if name not in known:
-            return f"{test.table} has no {noun} '{name}'.{did_you_mean(name, known)}"
+            return f"{test.table} has no {kind} '{name}'.{did_you_mean(name, known)}"
     return ""
 
 

@@ -1,149 +1,178 @@
-"""The learners of a table compared: in pairs on each dataset, and by their ranks over datasets."""
+"""The learners of a table compared by their ranks and differences over datasets."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean
 
-from okbench.base.errors import UsageError, did_you_mean
-from okbench.reports.statistics import (
-    FEWEST_PAIRS,
-    Paired,
+from okbench.base.errors import UsageError
+from okbench.protocols.metrics import METRICS
+from okbench.reports.compare.pairs import SIGNIFICANT
+from okbench.reports.compare.rank_tests import (
+    FEWEST_DATASETS,
+    Posterior,
     average_ranks,
+    bayesian_signed_rank,
     critical_difference,
+    far_apart,
     friedman,
-    holm,
+    iman_davenport,
     kendall,
-    paired,
+    mean_interval,
+    rank_intervals,
+    tied_groups,
 )
-from okbench.reports.tables.cells import Cell
+from okbench.reports.statistics import Interval, fewest_pairs, holm, signed_rank
 from okbench.reports.tables.report import Report
 
-SIGNIFICANT = 0.05
-Outcome = str  # "better", "worse" or "cannot decide"
+Scores = list[list[float]]  # one row per dataset, one column per learner, lower is better
 
 
 @dataclass(frozen=True)
-class PairedComparison:
-    """A learner compared with the reference on one dataset.
+class Ranked:
+    """A learner's average rank, 1 the best. `interval` is its bootstrap interval over datasets.
 
-    The differences are learner − reference on the permutations that both have. `t_test` and
-    `wilcoxon` are p values, corrected for all the comparisons on the dataset (Holm). `found` says
-    whether the learner is better or worse.
+    `posterior` holds the probabilities that the learner is typically better than the reference,
+    practically equal to it, and worse (below, within, above).
     """
 
-    dataset: str
     learner: str
-    reference: str
-    differences: Paired | None
-    t_test: float | None
-    wilcoxon: float | None
-    found: Outcome
-    reason: str = ""
+    rank: float
+    interval: Interval | None
+    posterior: Posterior | None
+
+
+@dataclass(frozen=True)
+class OverDatasets:
+    """Wilcoxon's test of two learners over datasets: its p value, corrected for all pairs."""
+
+    learner: str
+    other: str
+    p: float
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks over datasets, 1 the best; ranks closer than `critical` may differ by chance.
+    """Average ranks over datasets; ranks closer than `critical` may differ by chance.
 
-    `agreement` is Kendall's τ with the ranks of the paper's printed numbers, averaged over the
-    datasets in `agreement_on`.
+    `nemenyi` and `wilcoxon_groups` are the groups of learners that do not differ significantly, by
+    `critical` and by the tests in `wilcoxon`, which need `enough` datasets to find anything.
+    `friedman` and `iman_davenport` are the p values of such ranks, if all learners were alike.
+    Posteriors compare with `reference`, where differences below `region` (in `unit`) are
+    practically none. `agreement` is Kendall's τ with the ranks of the paper's printed numbers,
+    averaged over `agreement_on` datasets.
     """
 
     datasets: tuple[str, ...]
-    ranks: tuple[tuple[str, float], ...]  # best first
+    ranks: tuple[Ranked, ...]  # best first
     critical: float | None
-    chance: float | None  # Friedman's p value: of such ranks, if all learners were alike
+    nemenyi: tuple[tuple[str, ...], ...]
+    friedman: float | None
+    iman_davenport: float | None
+    wilcoxon: tuple[OverDatasets, ...]
+    wilcoxon_groups: tuple[tuple[str, ...], ...]
+    enough: int
+    reference: str | None
+    region: float
+    unit: str
     agreement: float | None
+    agreement_interval: Interval | None
     agreement_on: int
     left_out: tuple[str, ...]  # datasets without a complete cell for every learner
 
 
-def comparisons(report: Report, reference: str | None = None) -> list[PairedComparison]:
-    """Every learner compared with `reference`, or with the best learner of each dataset."""
-    if reference is not None and reference not in report.learners:
-        hint = did_you_mean(reference, report.learners)
-        raise UsageError(f"{report.table} has no learner '{reference}'.{hint}")
-    return [
-        comparison
-        for name in report.datasets
-        for comparison in _comparisons_on(report, name, reference)
-    ]
-
-
-def _comparisons_on(report: Report, dataset: str, reference: str | None) -> list[PairedComparison]:
-    row = [report.cells[dataset, learner] for learner in report.learners]
-    against = report.cells[dataset, reference] if reference else _best(report, row)
-    if against is None:
-        return []
-    others = [cell for cell in row if cell is not against and (cell.values or cell.statuses)]
-    found = [_differences(cell, against) for cell in others]
-    decidable = [one for one in found if one is not None]
-    t_tests = iter(holm([one.t_test for one in decidable]))
-    wilcoxons = iter(holm([one.wilcoxon for one in decidable]))
-    return [
-        _comparison(
-            cell, against, one, *((None, None) if one is None else (next(t_tests), next(wilcoxons)))
-        )
-        for cell, one in zip(others, found, strict=True)
-    ]
-
-
-def _best(report: Report, row: Sequence[Cell]) -> Cell | None:
-    """The best complete cell of a dataset, the first of those that tie."""
-    return next((cell for cell in row if report.best.get((cell.dataset, cell.learner)) == 1), None)
-
-
-def _differences(cell: Cell, against: Cell) -> Paired | None:
-    return paired(cell.by_repetition, against.by_repetition)
-
-
-def _comparison(
-    cell: Cell,
-    against: Cell,
-    differences: Paired | None,
-    t_test: float | None,
-    wilcoxon: float | None,
-) -> PairedComparison:
-    names = cell.dataset, cell.learner, against.learner
-    if differences is None or t_test is None or wilcoxon is None:
-        shared = len(cell.by_repetition.keys() & against.by_repetition.keys())
-        reason = f"{shared} permutations in common, and {FEWEST_PAIRS} are needed"
-        return PairedComparison(*names, None, None, None, "cannot decide", reason)
-    if not (cell.complete and against.complete):
-        reason = f"trials are missing ({cell.shortfall or against.shortfall})"
-        return PairedComparison(*names, differences, t_test, wilcoxon, "cannot decide", reason)
-    if max(t_test, wilcoxon) >= SIGNIFICANT:
-        reason = f"p = {max(t_test, wilcoxon):.2g}"
-        return PairedComparison(*names, differences, t_test, wilcoxon, "cannot decide", reason)
-    better = (differences.mean < 0) == cell.lower_is_better
-    return PairedComparison(*names, differences, t_test, wilcoxon, "better" if better else "worse")
-
-
-def ranking(report: Report) -> Ranking:
-    """Average ranks over the datasets on which every learner's cell is complete."""
+def ranking(report: Report, against: str | None = None, region: float = 1.0) -> Ranking:
+    """The learners over the datasets on which every learner's cell is complete. Posteriors compare
+    with `against`, or with the learner of the best average rank.
+    """
+    if not (math.isfinite(region) and region >= 0):
+        raise UsageError(f"--rope must be a number of at least 0, not {region}")
     complete = [
         name
         for name in report.datasets
         if all(report.cells[name, learner].complete for learner in report.learners)
     ]
-    sign = 1.0 if report.lower_is_better else -1.0
-    scores = [
-        [sign * (report.cells[name, learner].mean or 0.0) for learner in report.learners]
-        for name in complete
-    ]
-    ranks = zip(report.learners, average_ranks(scores), strict=True) if scores else ()
+    scores = [_scores(report, name) for name in complete]
+    ranks = average_ranks(scores) if scores else []
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    learners = [report.learners[i] for i in order]
+    scores = [[row[i] for i in order] for row in scores]
+    ranks = [ranks[i] for i in order]
+    critical = critical_difference(len(report.learners), len(complete))
+    tests = _wilcoxon(learners, scores)
+    enough_rows = len(complete) >= FEWEST_DATASETS
+    reference = (against or learners[0]) if enough_rows and learners else None
     taus = [tau for name in report.datasets if (tau := _agreement(report, name)) is not None]
+    places = {learner: place for place, learner in enumerate(learners)}
+    separate = {(places[one.learner], places[one.other]) for one in tests if one.p < SIGNIFICANT}
     return Ranking(
         datasets=tuple(complete),
-        ranks=tuple(sorted(ranks, key=lambda pair: pair[1])),
-        critical=critical_difference(len(report.learners), len(complete)),
-        chance=friedman(scores),
+        ranks=_ranked(learners, ranks, scores, reference, region),
+        critical=critical,
+        nemenyi=() if critical is None else _groups(learners, far_apart(ranks, critical)),
+        friedman=friedman(scores),
+        iman_davenport=iman_davenport(scores),
+        wilcoxon=tests,
+        wilcoxon_groups=_groups(learners, separate) if tests else (),
+        enough=fewest_pairs(max(len(tests), 1), SIGNIFICANT),
+        reference=reference,
+        region=region,
+        unit="points" if METRICS[report.metric].unit else "%",
         agreement=fmean(taus) if taus else None,
+        agreement_interval=mean_interval(taus),
         agreement_on=len(taus),
         left_out=tuple(name for name in report.datasets if name not in complete),
     )
+
+
+def _scores(report: Report, dataset: str) -> list[float]:
+    """The means of a dataset on a scale that datasets share, lower the better: percentages as they
+    are; other values as 100 times their logarithm, so that differences are relative, in percent.
+    """
+    sign = 1.0 if report.lower_is_better else -1.0
+    means = [report.cells[dataset, learner].mean or 0.0 for learner in report.learners]
+    if METRICS[report.metric].unit:
+        return [sign * mean for mean in means]
+    return [sign * 100 * math.log(max(mean, 1e-300)) for mean in means]
+
+
+def _wilcoxon(learners: Sequence[str], scores: Scores) -> tuple[OverDatasets, ...]:
+    """Every pair of learners over datasets, corrected by Holm (Benavoli et al. 2016)."""
+    if len(scores) < 2:
+        return ()
+    pairs = list(combinations(range(len(learners)), 2))
+    found = holm([signed_rank([row[i] - row[j] for row in scores]) for i, j in pairs])
+    return tuple(
+        OverDatasets(learners[i], learners[j], p) for (i, j), p in zip(pairs, found, strict=True)
+    )
+
+
+def _ranked(
+    learners: Sequence[str],
+    ranks: Sequence[float],
+    scores: Scores,
+    reference: str | None,
+    region: float,
+) -> tuple[Ranked, ...]:
+    intervals: Sequence[Interval | None] = rank_intervals(scores) or [None] * len(learners)
+    base = None if reference is None else learners.index(reference)
+    posteriors = [
+        None
+        if base is None or i == base
+        else bayesian_signed_rank([row[i] - row[base] for row in scores], region)
+        for i in range(len(learners))
+    ]
+    return tuple(map(Ranked, learners, ranks, intervals, posteriors))
+
+
+def _groups(
+    learners: Sequence[str], different: set[tuple[int, int]]
+) -> tuple[tuple[str, ...], ...]:
+    groups = tied_groups(len(learners), different)
+    return tuple(tuple(learners[i] for i in group) for group in groups)
 
 
 def _agreement(report: Report, dataset: str) -> float | None:

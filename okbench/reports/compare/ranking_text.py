@@ -1,136 +1,220 @@
-"""Paired comparisons and rankings as text, data, and a picture."""
+"""Comparisons and rankings as text of at most 100 columns, and as data."""
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from textwrap import fill
 
 from tabulate import tabulate
 
-from okbench.base.errors import UsageError
-from okbench.base.whole_files import write_whole
-from okbench.reports.compare.ranking import PairedComparison, Ranking
+from okbench.reports.compare.pairs import TOO_FEW, Comparison, Comparisons
+from okbench.reports.compare.rank_tests import FEWEST_DATASETS
+from okbench.reports.compare.ranking import Ranking
 
-PICTURES = ("svg", "png", "pdf")
+WIDTH = 100
+ORDER_NOISE = (
+    "The permutations of one file show the noise of the order of its rows, not of sampling: a "
+    "difference on a dataset is one on this file, and no statement about other data."
+)
 
 
-def ranking_text(comparisons: Sequence[PairedComparison], ranking: Ranking) -> str:
+def ranking_text(found: Comparisons, ranking: Ranking) -> str:
     """The comparisons dataset by dataset, then the ranks."""
-    return "\n".join([_comparison_lines(comparisons), "", *_ranking_lines(ranking)]) + "\n"
+    return "\n\n".join([*_comparison_blocks(found), *_ranking_blocks(ranking)]) + "\n"
 
 
-def ranking_json(comparisons: Sequence[PairedComparison], ranking: Ranking) -> str:
-    """The same as data."""
+def ranking_json(found: Comparisons, ranking: Ranking) -> str:
+    """The same as data, with all pairs of learners."""
     page = {
         "okbench": "compare",
-        "schema": 1,
-        "comparisons": [asdict(comparison) for comparison in comparisons],
+        "schema": 2,
+        "comparisons": asdict(found),
         "ranking": asdict(ranking),
     }
     return json.dumps(page, indent=2, allow_nan=False) + "\n"
 
 
-def _comparison_lines(comparisons: Sequence[PairedComparison]) -> str:
-    if not comparisons:
-        return "No dataset has a complete cell to compare others with."
-    rows = [
-        [
-            comparison.dataset,
-            comparison.learner,
-            comparison.reference,
-            *_figures(comparison),
-            comparison.found
-            if not comparison.reason
-            else f"{comparison.found}: {comparison.reason}",
+def _comparison_blocks(found: Comparisons) -> Iterator[str]:
+    datasets = dict.fromkeys(pair.dataset for pair in found.pairs)
+    shown = [(name, found.with_reference(name)) for name in datasets]
+    if not any(pairs for _, pairs in shown):
+        yield "No dataset has a complete cell to compare others with."
+        return
+    for name, pairs in shown:
+        if any(pair.reason != TOO_FEW for pair in pairs):
+            yield _dataset_block(name, pairs, found.against)
+    yield _sentences(_about_the_tests(found))
+    if found.tails:
+        rows = [
+            [tail.dataset, tail.learner, tail.n, f"{tail.mean:.4g}", f"{tail.median:.4g}"]
+            for tail in found.tails
         ]
-        for comparison in comparisons
-    ]
-    header = ["dataset", "learner", "against", "difference", "95 % interval", "t", "Wilcoxon", ""]
-    sides = ["left", "left", "left", "right", "right", "right", "right", "left"]
-    return tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
+        heading = (
+            "Heavy tails (a trial lies more than three interquartile ranges outside the quartiles):"
+        )
+        header = ["dataset", "learner", "n", "mean", "median"]
+        yield f"{heading}\n{_table(header, rows, 2)}"
 
 
-def _figures(comparison: PairedComparison) -> list[str]:
-    if comparison.differences is None or comparison.t_test is None or comparison.wilcoxon is None:
+def _dataset_block(dataset: str, pairs: Sequence[Comparison], against: str | None) -> str:
+    reference = pairs[0].reference + ("" if against else " (the best)")
+    rows = [[pair.learner, *_figures(pair), pair.found] for pair in pairs if not pair.reason]
+    header = ["learner", "difference", "95 % interval", "t", "Wilcoxon", ""]
+    lines = [f"{dataset}: learners minus {reference}"]
+    if rows:
+        lines.append(_table(header, rows, 1, last_is_words=True))
+    reasons: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.reason and pair.reason != TOO_FEW:  # what is too few is written once, at the end
+            reasons.setdefault(pair.reason, []).append(pair.learner)
+    for reason, learners in reasons.items():
+        words = f"  cannot decide about {', '.join(learners)}: {reason}"
+        lines.append(_wrapped(words, "    "))
+    return "\n".join(lines)
+
+
+def _figures(pair: Comparison) -> list[str]:
+    if pair.differences is None or pair.t_test is None or pair.wilcoxon is None:
         return ["", "", "", ""]
-    found = comparison.differences
+    found = pair.differences
     return [
-        f"{found.mean:+.4g}",
-        f"{found.low:+.4g} … {found.high:+.4g}",
-        f"{comparison.t_test:.2g}",
-        f"{comparison.wilcoxon:.2g}",
+        f"{found.mean:+.3g}",
+        f"{found.low:+.3g} … {found.high:+.3g}",
+        f"{pair.t_test:.2g}",
+        f"{pair.wilcoxon:.2g}",
     ]
 
 
-def _ranking_lines(ranking: Ranking) -> list[str]:
-    lines = []
-    if ranking.ranks:
-        lines.append(f"Average ranks over {len(ranking.datasets)} datasets, 1 the best:")
-        width = max(len(name) for name, _ in ranking.ranks)
-        lines += [f"  {name:<{width}}  {rank:.2f}" for name, rank in ranking.ranks]
+def _about_the_tests(found: Comparisons) -> Iterator[str]:
+    if found.against:
+        yield (
+            f"The p values are corrected (Holm) for the {found.family} tests of a learner against "
+            f"{found.against} on a dataset; each interval is that of one pair alone."
+        )
     else:
-        lines.append("No average ranks: no dataset has a complete cell for every learner.")
+        yield (
+            f"The p values are corrected (Holm) for all {found.family} pairs of learners on all "
+            "datasets, so that the best learner may be chosen on the data it is tested on; each "
+            "interval is that of one pair alone."
+        )
+    if found.too_few:
+        yield (
+            f"Too few permutations: {found.too_few} of these comparisons have fewer than "
+            f"{found.enough}, the smallest number with which Wilcoxon's test can be significant "
+            f"after that correction (okbench run … --trials {found.enough})."
+        )
+    yield ORDER_NOISE
+
+
+def _ranking_blocks(ranking: Ranking) -> Iterator[str]:
+    if ranking.ranks:
+        yield f"Mean ranks over {_datasets(len(ranking.datasets))}, 1 the best:\n{_ranks(ranking)}"
+    else:
+        yield "No mean ranks: no dataset has a complete cell for every learner."
+    lines = [*_about_ranks(ranking), *_about_agreement(ranking)]
+    if lines:
+        yield _sentences(lines)
+
+
+def _ranks(ranking: Ranking) -> str:
+    """The table of ranks, with a column for everything that could be computed."""
+    names = [ranked.learner for ranked in ranking.ranks]
+    columns = {"learner": names, "rank": [f"{ranked.rank:.2f}" for ranked in ranking.ranks]}
+    if any(ranked.interval for ranked in ranking.ranks):
+        columns["95 % interval"] = [
+            f"{ranked.interval[0]:.2f} … {ranked.interval[1]:.2f}" if ranked.interval else ""
+            for ranked in ranking.ranks
+        ]
     if ranking.critical is not None:
-        lines.append(
-            f"Ranks closer than {ranking.critical:.2f} may differ by chance (Nemenyi, 5 %)."
+        columns["Nemenyi"] = _letters(names, ranking.nemenyi)
+    if ranking.wilcoxon:
+        columns["Wilcoxon"] = _letters(names, ranking.wilcoxon_groups)
+    if ranking.reference:
+        found = [ranked.posterior for ranked in ranking.ranks]
+        columns["better equal worse"] = [
+            f"{each.below:6.2f} {each.within:5.2f} {each.above:5.2f}" if each else ""
+            for each in found
+        ]
+    return _table(list(columns), [list(row) for row in zip(*columns.values(), strict=True)], 1)
+
+
+def _letters(names: Sequence[str], groups: Sequence[Sequence[str]]) -> list[str]:
+    """A letter for each group that a learner is in; after z come a1, b1 and so on."""
+    signs = [chr(ord("a") + i % 26) + (str(i // 26) if i >= 26 else "") for i in range(len(groups))]
+    members = [
+        "".join(sign for sign, group in zip(signs, groups, strict=True) if name in group)
+        for name in names
+    ]
+    return [letters or "–" for letters in members]
+
+
+def _about_ranks(ranking: Ranking) -> Iterator[str]:
+    if ranking.critical is not None:
+        yield (
+            "Learners that share a letter do not differ significantly (5 %). Nemenyi: their mean "
+            f"ranks lie no farther apart than {ranking.critical:.2f}. Wilcoxon: the signed-rank "
+            f"tests over datasets, corrected (Holm) for {len(ranking.wilcoxon)} pairs."
         )
     elif ranking.ranks:
-        lines.append("There are too few datasets to say how far apart ranks must be.")
-    if ranking.chance is not None:
-        lines.append(
-            f"If all learners were alike: p = {ranking.chance:.2g} for such ranks (Friedman)."
+        yield "There are too few datasets to say how far apart mean ranks must be."
+    if 0 < len(ranking.datasets) < ranking.enough and ranking.wilcoxon:
+        yield (
+            f"Wilcoxon's test needs at least {ranking.enough} datasets to separate any two of so "
+            "many learners after that correction."
         )
+    if ranking.friedman is not None and ranking.iman_davenport is not None:
+        yield (
+            f"If all learners were alike, such ranks would have p = {ranking.friedman:.2g} "
+            f"(Friedman) and p = {ranking.iman_davenport:.2g} (Iman–Davenport)."
+        )
+    if ranking.reference is not None:
+        yield (
+            "Better, equal, worse: the probabilities of each learner in comparison with "
+            f"{ranking.reference} (Bayesian signed-rank test), where a difference of up to "
+            f"{_region(ranking)} counts as equal (--rope)."
+        )
+    elif ranking.ranks:
+        yield f"Bootstrap intervals and Bayesian tests need at least {FEWEST_DATASETS} datasets."
+
+
+def _region(ranking: Ranking) -> str:
+    if ranking.unit == "%":
+        return f"{ranking.region:g} %"
+    return f"{ranking.region:g} percentage point{'' if ranking.region == 1 else 's'}"
+
+
+def _about_agreement(ranking: Ranking) -> Iterator[str]:
     if ranking.agreement is not None:
-        lines.append(
-            f"Agreement with the paper's order: Kendall's τ = {ranking.agreement:.2f} "
-            f"(mean over datasets: {ranking.agreement_on})."
+        interval = ranking.agreement_interval
+        words = f" ({interval[0]:.2f} … {interval[1]:.2f}, bootstrap)" if interval else ""
+        yield (
+            f"Agreement with the paper's order: Kendall's τ = {ranking.agreement:.2f}{words}, the "
+            f"mean over {_datasets(ranking.agreement_on)}."
         )
     if ranking.left_out:
-        lines.append(f"Without a complete cell for every learner: {', '.join(ranking.left_out)}.")
-    return lines
+        yield f"Without a complete cell for every learner: {', '.join(ranking.left_out)}."
 
 
-def draw_ranking(ranking: Ranking, path: Path) -> None:
-    """The critical-difference picture (Demšar 2006): learners on a line of ranks, bars over those
-    that may differ by chance. The ending of `path` chooses the format.
-    """
-    ending = path.suffix.removeprefix(".").lower()
-    if ending not in PICTURES:
-        raise UsageError(f"{path}: there is no picture format '{ending}' ({', '.join(PICTURES)})")
-    if ranking.critical is None:
-        raise UsageError("no picture: too few datasets have a complete cell for every learner")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UsageError("pictures need matplotlib: pip install 'okbench[plot]'") from error
-    names = [name for name, _ in ranking.ranks]
-    ranks = [rank for _, rank in ranking.ranks]
-    figure = Figure(figsize=(6.4, 1.2 + 0.25 * len(names)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.hlines(range(len(names)), 1, ranks, color="0.85")
-    axes.plot(ranks, range(len(names)), "o", color="black")
-    groups = _groups(ranks, ranking.critical)
-    for place, (start, end) in enumerate(groups):
-        right = len(names) + 0.2 * (place + 1)
-        axes.plot([right, right], [start - 0.25, end + 0.25], color="black", linewidth=3)
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xlim(0.8, len(names) + 0.2 * (len(groups) + 1))
-    axes.set_xlabel(f"average rank over {len(ranking.datasets)} datasets")
-    axes.set_title(f"a bar joins ranks that may differ by chance (CD = {ranking.critical:.2f})")
-    page = io.BytesIO()
-    figure.savefig(page, format=ending)
-    write_whole(path, page.getvalue())
+def _datasets(count: int) -> str:
+    return f"{count} dataset{'' if count == 1 else 's'}"
 
 
-def _groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:
-    """The longest runs of neighbours that lie within the critical difference: first and last."""
-    found: list[tuple[int, int]] = []
-    for start in range(len(ranks)):
-        end = max(i for i, rank in enumerate(ranks) if rank - ranks[start] <= critical)
-        if end > start and (not found or end > found[-1][1]):
-            found.append((start, end))
-    return found
+def _sentences(lines: Iterator[str] | Sequence[str]) -> str:
+    return "\n".join(_wrapped(line, "  ") for line in lines)
+
+
+def _wrapped(line: str, indent: str) -> str:
+    return fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _table(
+    header: list[str], rows: Sequence[Sequence[object]], words: int, last_is_words: bool = False
+) -> str:
+    """An indented table of which the first columns are words, and the others numbers."""
+    sides = ["left"] * words + ["right"] * (len(header) - words)
+    if last_is_words:
+        sides[-1] = "left"
+    page = tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
+    return "\n".join(f"  {line}".rstrip() for line in page.splitlines())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
 from tabulate import tabulate
 
+from okbench.reports.compare.pairs import SIGNIFICANT, UNDECIDED
 from okbench.reports.guard.trial_diff import difference
 from okbench.reports.numbers import mean_and_std, signed
-from okbench.reports.statistics import FEWEST_PAIRS, Paired, paired
+from okbench.reports.statistics import FEWEST_PAIRS, Paired, holm, paired
 from okbench.reports.tables.cells import value_of
 from okbench.reports.tables.grouping import GroupKey, grouped_alike
 from okbench.trials.trial_types import Outcome
@@ -31,7 +32,8 @@ class Column:
 @dataclass(frozen=True)
 class Line:
     """A learner on a dataset in every set. `change` is the last set minus the first, paired on the
-    permutations both have; `note` says what else differs, or why nothing can be decided.
+    permutations both have, and `t_test` its p value, corrected (Holm) for all lines. `note` says
+    what else differs, or that nothing can be decided.
     """
 
     dataset: str
@@ -40,13 +42,23 @@ class Line:
     columns: tuple[Column, ...]
     change: Paired | None
     note: str
+    t_test: float | None = None
 
 
 def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
     """The lines of all sets, in the order they are first met."""
     groups = grouped_alike([outcomes.values() for outcomes in sets])
     keys = dict.fromkeys(key for found in groups for key in found)
-    return [_line(key, [found.get(key, []) for found in groups]) for key in keys]
+    lines = [_line(key, [found.get(key, []) for found in groups]) for key in keys]
+    p_values = iter(holm([line.change.t_test for line in lines if line.change]))
+    return [_decided(line, next(p_values)) if line.change else line for line in lines]
+
+
+def _decided(line: Line, t_test: float) -> Line:
+    """The line with its corrected p value, and a note if that decides nothing."""
+    equal = line.change is not None and line.change.low == line.change.high == 0
+    notes = [line.note, UNDECIDED if t_test >= SIGNIFICANT and not equal else ""]
+    return replace(line, t_test=t_test, note="; ".join(note for note in notes if note))
 
 
 def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
@@ -91,11 +103,7 @@ def _note(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | No
     if shared and all(values[0][r] == values[-1][r] for r in shared):
         notes.append("equal in every trial" if len(shared) > 1 else "equal")
     elif found is None:
-        notes.append(
-            f"cannot decide: {len(shared)} permutations in common, and {FEWEST_PAIRS} are needed"
-        )
-    elif not found.decided:
-        notes.append("cannot decide")
+        notes.append(f"{UNDECIDED}: too few permutations ({len(shared)})")
     if values[0].keys() != values[-1].keys():
         notes.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
     return "; ".join(part for part in notes if part)
@@ -116,7 +124,16 @@ def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
     header = ["dataset", "learner", *names, "last − first", "95 % interval", ""]
     sides = ["left", "left", *["right"] * (len(names) + 2), "left"]
     table = tabulate(rows, headers=header, tablefmt="simple", colalign=sides, disable_numparse=True)
-    return f"{table}\n"
+    tested = sum(line.t_test is not None for line in lines)
+    remarks = []
+    if tested > 1:
+        remarks.append(
+            f"A change is decided if its paired t test, corrected (Holm) for {tested} lines, is "
+            "significant (5 %);\neach interval is that of one line alone."
+        )
+    if any("too few permutations" in line.note for line in lines):
+        remarks.append(f"At least {FEWEST_PAIRS} permutations in common are needed.")
+    return "\n".join([table, *(["", *remarks] if remarks else [])]) + "\n"
 
 
 def _spelled(metric: str, column: Column) -> str:
@@ -137,7 +154,7 @@ def side_by_side_json(names: Sequence[str], lines: Sequence[Line]) -> str:
     """The same as data."""
     page: dict[str, Any] = {
         "okbench": "compare",
-        "schema": 1,
+        "schema": 2,
         "sets": list(names),
         "lines": [asdict(line) for line in lines],
     }

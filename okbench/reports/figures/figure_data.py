@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
+from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import Bound, Figure, Quantity, Table
 from okbench.protocols.metrics import METRICS
 from okbench.reports.load import LoadedTable
@@ -275,7 +276,7 @@ def _notes(
         for (_, label), settings in table.settings.items()
         for column in table.learners
         if column.label == label and column.point
-        if (setting := settings.get(column.point.name)) and setting.source == "inferred"
+        if (setting := settings.get(column.point.name)) and setting.source in OPEN
     }
     for name, reason in inferred.items():
         yield f"Values of {name}: inferred ({reason})."

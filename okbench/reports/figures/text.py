@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 from okbench.reports import numbers
+from okbench.reports.csv_text import csv_text
 from okbench.reports.figures.figure_data import Mark, Panel, Picture
 from okbench.reports.tables.layout import Entry, Sheet
 
@@ -59,19 +59,17 @@ def _bound_of(mark: Mark | None, metric: str) -> str:
 
 
 def csv_of(picture: Picture) -> str:
-    """What is plotted, a row a point, numbers as measured."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
+    """What is plotted, one row per point, numbers as measured."""
     bounded = bool(picture.bound)
-    writer.writerow([*CSV_COLUMNS, *([BOUND] if bounded else [])])
+    rows: list[list[Any]] = [[*CSV_COLUMNS, *([BOUND] if bounded else [])]]
     for mark in picture.marks:
         spread = "" if mark.std is None else mark.std
         bound = "" if mark.bound is None else mark.bound
-        writer.writerow(
+        rows.append(
             [picture.name, mark.dataset, mark.learner, mark.x_name, f"{mark.x:.12g}",
              mark.quantity, mark.mean, spread, mark.n, mark.expected, *([bound] if bounded else [])]
         )  # fmt: skip
-    return page.getvalue()
+    return csv_text(rows)
 
 
 def json_of(picture: Picture) -> str:

@@ -1,13 +1,15 @@
 """A baseline: the outcomes of a table as they should be, with the reason why.
 
 It is a results file as any other, whose header also says the table, the reason, the date and the
-version of okbench. Curves are left behind.
+version of okbench. Seconds on curves are rounded to three digits. Seconds that were measured alone
+stay in a baseline until others that were measured alone take their place.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,17 +17,16 @@ from typing import Any
 
 from okbench.base.errors import DataError, UsageError
 from okbench.base.version import __version__
-from okbench.base.whole_files import write_whole
 from okbench.papers.table_types import Table
+from okbench.reports.guard.check import alike
 from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
 from okbench.trials.plan.options import Options
-from okbench.trials.store.files import SCHEMA, Store
+from okbench.trials.store.files import Store
+from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
 from okbench.trials.store.match_outcomes import Versions
-from okbench.trials.store.outcome_json import outcome_record, to_bytes
-from okbench.trials.store.plans import plan_record
 from okbench.trials.store.results_file import Contents
-from okbench.trials.trial_types import Outcome, Status
+from okbench.trials.trial_types import Curve, Outcome, Status
 
 LASTING: tuple[Status, ...] = ("done", "diverged")  # endings that the next run will come to as well
 
@@ -49,18 +50,39 @@ def bless(
 ) -> Blessed:
     """Write the baseline of a table from what was measured of it.
 
-    Cells without any outcome are left out; one that is filled in part, or holds trials that timed
+    Cells with the settings of the table's alternatives are kept beside its own. Cells without any
+    outcome are left out; one that is filled in part, or holds trials that timed
     out, failed or contradict each other, is refused.
     """
     if not reason.strip():
         raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
     if table.trials_of != table.name:
         raise UsageError(f"the trials of {table.name} are those of {table.trials_of}; bless that")
+    source, target = Store.of(runs, table.name).path, Store.of(baselines, table.name)
+    with ExitStack() as held:
+        if source.resolve() == target.path.resolve():
+            held.enter_context(target.locked())
+        loaded, chosen = _accepted(table, runs, options, versions)
+        if source.resolve() != target.path.resolve():
+            held.enter_context(target.locked())
+        standing = _replaced(target)
+        kept = _complemented(chosen, [*standing.measured, *loaded.contents.measured])
+        environments = {**standing.environments, **loaded.contents.environments}
+        target.replace(_lines(loaded, reason.strip(), kept, environments))
+    return Blessed(target.path, len(kept), len(standing.measured))
+
+
+def _accepted(
+    table: Table, runs: Path, options: Options, versions: Versions | None
+) -> tuple[LoadedTable, list[Outcome]]:
+    """The outcomes of whole cells, which do not contradict each other."""
     source = Store.of(runs, table.name).path
-    contents = read_file(source)
+    contents = read_file(source, curves=True)
     loaded = load_table(table, runs, options, None, versions, contents)
-    outcomes, cells = loaded.outcomes, loaded.asked
-    ids = [id_ for key, ids in cells.items() for id_ in _complete(table, key, ids, outcomes)]
+    outcomes = loaded.outcomes
+    named = (loaded.asked, *loaded.others.values())
+    ids = [id_ for cells in named for key, ids in cells.items()
+           for id_ in _complete(table, key, ids, outcomes)]  # fmt: skip
     if not ids:
         raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
     disputed = contents.disputed().keys() & set(ids)
@@ -69,16 +91,20 @@ def bless(
             f"{source}: {min(disputed)} was measured more than once, with different scores "
             f"(okbench show {min(disputed)}); nothing is blessed"
         )
-    path = Store.of(baselines, table.name).path
-    standing = read_file(path) if path.is_file() else Contents()
-    if path.is_file() and not standing.blessed:
+    return loaded, [outcomes[id_] for id_ in dict.fromkeys(ids)]
+
+
+def _replaced(target: Store) -> Contents:
+    """What the file holds that is replaced; it must be a baseline."""
+    if not target.path.exists():
+        return Contents()
+    standing = target.read()
+    if not standing.blessed:
         raise DataError(
-            f"{path} holds outcomes and is no baseline, which would replace them; choose another "
-            "folder with --into"
+            f"{target.path} holds outcomes and is no baseline, which would replace them; choose "
+            "another folder with --into"
         )
-    chosen = [outcomes[id_] for id_ in dict.fromkeys(ids)]
-    write_whole(path, b"".join(_lines(loaded, reason.strip(), chosen)))
-    return Blessed(path, len(chosen), len(standing.measured))
+    return standing
 
 
 def _complete(
@@ -99,21 +125,54 @@ def _complete(
     return wanted if found else []
 
 
-def _lines(loaded: LoadedTable, reason: str, kept: Sequence[Outcome]) -> Iterator[bytes]:
-    contents = loaded.contents
+def _complemented(chosen: Iterable[Outcome], known: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes with seconds measured alone and with a curve, where another outcome of the same
+    trial has these and the same result. Its points come without their seconds, which belong to
+    another measurement."""
+    by_id: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in known:
+        by_id[outcome.trial.id].insert(0, outcome)  # the latest first
+    found = []
+    for outcome in chosen:
+        others = [one for one in by_id[outcome.trial.id] if _same_result(one, outcome)]
+        kept = next((one for one in (outcome, *others) if one.timed), outcome)
+        lent = next((one.curve for one in others if one.curve), ())
+        curve = kept.curve or tuple((*point[:3], None) for point in lent)
+        found.append(replace(kept, curve=_rounded(curve)))
+    return found
+
+
+def _same_result(one: Outcome, other: Outcome) -> bool:
+    results = [(found.status, found.rows, found.support) for found in (one, other)]
+    return results[0] == results[1] and alike(one.trial, one.total, other.total)
+
+
+def _rounded(curve: Curve) -> Curve:
+    """The curve with seconds of three digits: more are noise, and a quarter of the file."""
+    return tuple(
+        (*point[:3], None if point[3] is None else float(f"{point[3]:.3g}")) for point in curve
+    )
+
+
+def _lines(
+    loaded: LoadedTable,
+    reason: str,
+    kept: Sequence[Outcome],
+    environments: Mapping[str, dict[str, Any]],
+) -> Iterator[bytes]:
     header: dict[str, Any] = {
         "table": loaded.table.name,
         "reason": reason,
         "date": datetime.now(UTC).date().isoformat(),
         "okbench": __version__,
     }
-    yield to_bytes({"okbench": "results", "schema": SCHEMA, "blessed": header})
+    yield header_line(blessed=header)
     for hash_ in sorted({outcome.environment for outcome in kept}):
-        if hash_ in contents.environments:
-            yield to_bytes({"environment": contents.environments[hash_], "hash": hash_})
+        if hash_ in environments:
+            yield environment_line(hash_, environments[hash_])
     first = {replace(outcome.trial, repetition=0) for outcome in kept}
-    for plan in contents.distinct_plans():
+    for plan in loaded.contents.distinct_plans():
         if plan.trial in first:
-            yield to_bytes({"plan": plan_record(plan)})
+            yield plan_line(plan)
     for outcome in kept:
-        yield to_bytes({"outcome": outcome_record(replace(outcome, curve=()))})
+        yield outcome_line(outcome)

@@ -3,35 +3,48 @@
     same       the same score: mistakes equal, losses within the tolerance
     better     a lower score on the same trial
     worse      a higher score, or a trial that was done and is not any more
+    differs    a score no worse, with other supports, another curve, or a model of another size
     missing    in the baseline, and not measured now
     changed    measured now as another trial: other settings, learner version or rows
     unusable   a score that is no number, or two that contradict each other
 
-All but the first two keep a check from passing: what cannot be compared is not fine.
+All but the first two keep a check from passing: what cannot be compared is not fine. Supports,
+the rows and totals of curves, and endings are compared exactly, bytes up to a factor, since scratch
+memory may change. What a baseline does not hold (curves, most often) is counted as not compared.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Literal
 
 from okbench.base.errors import DataError, UsageError
 from okbench.protocols.metrics import METRICS
-from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
+from okbench.reports.guard.speed import (
+    FEWEST,
+    Allowed,
+    SpeedCheck,
+    check_seconds,
+    check_untimed,
+)
 from okbench.reports.guard.trial_diff import Changes
 from okbench.reports.tables.cells import value_of
 from okbench.reports.tables.grouping import GroupKey, grouped
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome, Trial
 
-Finding = Literal["same", "better", "worse", "missing", "changed", "unusable"]
-GRAVEST: tuple[Finding, ...] = ("worse", "unusable", "changed", "missing", "better", "same")
-FAILS = frozenset({"worse", "unusable", "changed", "missing"})
+Finding = Literal["same", "better", "worse", "differs", "missing", "changed", "unusable"]
+GRAVEST: tuple[Finding, ...] = (
+    "worse", "unusable", "differs", "changed", "missing", "better", "same",
+)  # fmt: skip
+FAILS = frozenset({"worse", "unusable", "differs", "changed", "missing"})
 TOLERANCE = 1e-9  # of losses, relative: the same sums added up in another order
+BYTES = 2.0  # the factor by which a model may be larger or smaller
+QUANTITIES = ("endings", "scores", "supports", "bytes", "curves")
 _MACHINE = ("cpu", "cores", "memory_gb", "arch")
 
 
@@ -57,20 +70,28 @@ class CellCheck:
 
 @dataclass(frozen=True)
 class Check:
-    """What came of a check. `seconds_told` says why seconds were not compared; `unblessed` counts
-    outcomes the baseline knows nothing of.
+    """What came of a check.
+
+    `seconds` are those of trials measured alone, `untimed` those of all others; `seconds_lack` and
+    `untimed_lack` say why some were not compared. `compared` and `lacking` count the trials of
+    which a quantity was compared, and of which it could not be. `unblessed` counts outcomes that
+    the baseline does not hold.
     """
 
     cells: tuple[CellCheck, ...]
     seconds: tuple[SpeedCheck, ...] = ()
-    seconds_told: str = ""
+    seconds_lack: str = ""
     unblessed: int = 0
     tolerance: float = TOLERANCE
+    untimed: tuple[SpeedCheck, ...] = ()
+    untimed_lack: str = ""
+    compared: Counter[str] = field(default_factory=Counter)
+    lacking: Counter[str] = field(default_factory=Counter)
 
     @property
     def regressions(self) -> int:
         worse = sum(cell.finding in FAILS for cell in self.cells)
-        return worse + sum(one.finding == "worse" for one in self.seconds)
+        return worse + sum(one.finding == "worse" for one in (*self.seconds, *self.untimed))
 
     @property
     def undecided(self) -> int:
@@ -90,8 +111,13 @@ def check(
     tolerance: float = TOLERANCE,
     subset: bool = False,
     allowed: Allowed | None = None,
+    sized: Collection[str] | None = None,
 ) -> Check:
-    """Compare what was measured with a baseline. `subset`: only the trials that `new` has."""
+    """Compare what was measured with a baseline. `subset`: only the trials that `new` has.
+
+    `sized` names the learners that measure their own bytes; without it, all that are not
+    user-defined. The bytes of the others are the growth of a process, and are not compared.
+    """
     if not 0 <= tolerance < math.inf:
         raise UsageError(f"tolerance: a share, 0 or more, not {tolerance}")
     before, now = baseline.standing(), new.standing()
@@ -100,12 +126,21 @@ def check(
     _refuse_other_table(table, baseline, new, before, now)
     others = [outcome.trial for id_, outcome in now.items() if id_ not in before]
     disputed = baseline.disputed().keys() | new.disputed().keys()
-    against = _Against(now, disputed, Changes(others), tolerance, subset)
+    against = _Against(now, disputed, Changes(others), tolerance, subset, sized)
     groups = grouped(before.values())
     cells = [_cell(table, name, group, against) for name, group in groups.items()]
-    seconds, reason = _seconds(baseline, new, allowed or Allowed())
+    seconds, seconds_lack = _seconds(baseline, new, allowed or Allowed())
+    untimed, untimed_lack = _untimed(baseline, new)
     return Check(
-        tuple(cell for cell in cells if cell.counts), seconds, reason, len(others), tolerance
+        tuple(cell for cell in cells if cell.counts),
+        seconds,
+        seconds_lack,
+        len(others),
+        tolerance,
+        untimed,
+        untimed_lack,
+        against.compared,
+        against.lacking,
     )
 
 
@@ -114,17 +149,21 @@ def joined(checks: Sequence[Check]) -> Check:
     return Check(
         tuple(cell for one in checks for cell in one.cells),
         tuple(second for one in checks for second in one.seconds),
-        _seconds_told(checks),
+        _lack_of((one, one.seconds_lack) for one in checks),
         sum(one.unblessed for one in checks),
         max((one.tolerance for one in checks), default=TOLERANCE),
+        tuple(second for one in checks for second in one.untimed),
+        _lack_of((one, one.untimed_lack) for one in checks),
+        sum((one.compared for one in checks), Counter()),
+        sum((one.lacking for one in checks), Counter()),
     )
 
 
-def _seconds_told(checks: Sequence[Check]) -> str:
+def _lack_of(lacks: Iterable[tuple[Check, str]]) -> str:
     """Why seconds were not compared, with the tables where that is so, unless it is so of all."""
     tables: dict[str, list[str]] = {}
-    for one in checks:
-        tables.setdefault(one.seconds_told, []).extend({cell.table for cell in one.cells})
+    for one, lack in lacks:
+        tables.setdefault(lack, []).extend({cell.table for cell in one.cells})
     if len(tables) < 2:
         return next(iter(tables), "")
     return "; ".join(f"{', '.join(of)}: {reason}" for reason, of in tables.items() if reason)
@@ -161,6 +200,9 @@ class _Against:
     changes: Changes
     tolerance: float
     subset: bool
+    sized: Collection[str] | None
+    compared: Counter[str] = field(default_factory=Counter)
+    lacking: Counter[str] = field(default_factory=Counter)
 
     def compare(self, before: Outcome) -> tuple[Finding, str]:
         """What one trial of the baseline says, and why."""
@@ -170,6 +212,7 @@ class _Against:
         if now is None or now.status == "interrupted":
             change = self.changes.of(before.trial)
             return ("changed", change) if change else ("missing", "not measured")
+        self.compared["endings"] += 1
         if before.status != now.status:
             reason = f"{before.status} → {now.status}"
             if before.status == "done":
@@ -177,7 +220,35 @@ class _Against:
             return ("better", reason) if now.status == "done" else ("changed", reason)
         if before.status != "done":
             return "same", ""
-        return _scored(before, now, self.tolerance)
+        self.compared["scores"] += 1
+        finding, reason = _scored(before, now, self.tolerance)
+        if finding in FAILS:
+            return finding, reason
+        differences = list(self._differences(before, now))
+        return ("differs", differences[0]) if differences else (finding, reason)
+
+    def _differences(self, before: Outcome, now: Outcome) -> Iterator[str]:
+        """Where a trial differs besides its score, and which quantities could be compared."""
+        place = f"r={before.trial.repetition}:"
+        has_supports = self._counted("supports", before.support is not None)
+        if has_supports and before.support != now.support:
+            yield f"{place} {before.support} → {now.support} supports"
+        is_sized = before.bytes is not None and self._is_sized(before.trial.learner)
+        if self._counted("bytes", is_sized):
+            old, new = before.bytes or 0, now.bytes or 0
+            if not old <= BYTES * new <= BYTES**2 * old:
+                yield f"{place} {before.bytes} → {now.bytes} bytes, beyond a factor of {BYTES:g}"
+        if self._counted("curves", bool(before.curve)):
+            change = _curve_change(before, now, self.tolerance)
+            if change:
+                yield f"{place} {change}"
+
+    def _counted(self, quantity: str, is_there: bool) -> bool:
+        (self.compared if is_there else self.lacking)[quantity] += 1
+        return is_there
+
+    def _is_sized(self, learner: str) -> bool:
+        return ":" not in learner if self.sized is None else learner in self.sized
 
 
 def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Against) -> CellCheck:
@@ -214,11 +285,29 @@ def _scored(before: Outcome, now: Outcome, tolerance: float) -> tuple[Finding, s
         return "unusable", f"a score that is no number ({old} → {new})"
     if before.rows != now.rows:
         return "unusable", f"{before.rows} rows → {now.rows} rows"
-    exact = not METRICS[before.trial.metric].needs_rows
-    if old == new or (not exact and math.isclose(old, new, rel_tol=tolerance)):
+    if alike(before.trial, old, new, tolerance):
         return "same", ""
     reason = f"r={before.trial.repetition}: {old:.10g} → {new:.10g}"
     return ("worse" if new > old else "better"), reason
+
+
+def alike(trial: Trial, old: float | None, new: float | None, tolerance: float = TOLERANCE) -> bool:
+    """Whether two totals are the same: exactly, or up to the tolerance where sums are rounded."""
+    if old is None or new is None or not METRICS[trial.metric].needs_rows:
+        return old == new
+    return old == new or math.isclose(old, new, rel_tol=tolerance)
+
+
+def _curve_change(before: Outcome, now: Outcome, tolerance: float) -> str:
+    """The first point at which two curves differ: rows and supports exactly, totals as scores."""
+    for old, new in zip(before.curve, now.curve, strict=False):
+        if old[0] != new[0] or (old[2] is not None and old[2] != new[2]):
+            return f"a point of the curve, {old[:3]} → {new[:3]}"
+        if not alike(before.trial, old[1], new[1], tolerance):
+            return f"the curve after row {old[0]}: {old[1]} → {new[1]}"
+    if len(before.curve) != len(now.curve):
+        return f"a curve of {len(before.curve)} points → {len(now.curve)} points"
+    return ""
 
 
 def _seconds(
@@ -229,12 +318,8 @@ def _seconds(
     done = [id_ for id_ in before if id_ in now and _clocked(before[id_]) and _clocked(now[id_])]
     if not done:
         return (), "no trial was measured alone in both (okbench run --timing)"
-    machines = {_machine(baseline, before[id_]) for id_ in done}
-    machines |= {_machine(new, now[id_]) for id_ in done}
-    if None in machines:
-        return (), "a machine was not recorded"
-    if len(machines) > 1:
-        return (), "not all were measured on one machine (okbench check --speed BASE HEAD)"
+    if apart := _apart(baseline, [before[id_] for id_ in done], new, [now[id_] for id_ in done]):
+        return (), apart
     found, few = [], 0
     for (dataset, learner), group in grouped(before[id_] for id_ in done).items():
         ids = [outcome.trial.id for outcome in group]
@@ -245,6 +330,38 @@ def _seconds(
         recent = [now[id_].seconds or 0.0 for id_ in ids]
         found.append(check_seconds(dataset, learner, old, recent, allowed))
     return tuple(found), f"fewer than {FEWEST} trials timed alone in {few} cells" if few else ""
+
+
+def _untimed(baseline: Contents, new: Contents) -> tuple[tuple[SpeedCheck, ...], str]:
+    """Seconds of trials that ran beside others, on one and the same machine, or why there are
+    none."""
+    before, now = baseline.standing(timed=False), new.standing(timed=False)
+    done = [id_ for id_ in before if id_ in now and _clocked(before[id_]) and _clocked(now[id_])]
+    if not done:
+        return (), "no trial has seconds in both"
+    if apart := _apart(baseline, [before[id_] for id_ in done], new, [now[id_] for id_ in done]):
+        return (), apart
+    return tuple(
+        check_untimed(
+            *name,
+            [outcome.seconds or 0.0 for outcome in group],
+            [now[outcome.trial.id].seconds or 0.0 for outcome in group],
+        )
+        for name, group in grouped(before[id_] for id_ in done).items()
+    ), ""
+
+
+def _apart(
+    baseline: Contents, before: Sequence[Outcome], new: Contents, now: Sequence[Outcome]
+) -> str:
+    """Why the seconds of these outcomes cannot be compared: they are of several machines."""
+    machines = {_machine(baseline, outcome) for outcome in before}
+    machines |= {_machine(new, outcome) for outcome in now}
+    if None in machines:
+        return "a machine was not recorded"
+    if len(machines) > 1:
+        return "not all were measured on one machine (okbench check --speed BASE HEAD)"
+    return ""
 
 
 def _clocked(outcome: Outcome) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
 from okbench.protocols.metrics import METRICS
-from okbench.reports.guard.check import FAILS, CellCheck, Check
+from okbench.reports.guard.check import BYTES, FAILS, QUANTITIES, CellCheck, Check
 from okbench.reports.guard.speed import SpeedCheck
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.tables.render import in_markdown
@@ -31,12 +31,16 @@ def summary(check: Check) -> str:
 def _text(check: Check) -> str:
     lines = [f"scores     {_counted(check)}"] if check.cells else []
     lines += [f"  {_line(cell)}" for cell in _notable(check)]
-    if check.seconds:
-        found = Counter(one.finding for one in check.seconds)
-        lines.append("seconds    " + "   ".join(f"{count} {word}" for word, count in found.items()))
-        lines += [f"  {_speed_line(one)}" for one in check.seconds if one.finding != "same"]
-    if check.seconds_told:
-        lines.append(f"seconds    not compared: {check.seconds_told}")
+    if check.cells:
+        lines.append("compared   " + "\n           ".join(_compared(check)))
+    for name, seconds, lack in _clocks(check):
+        if seconds:
+            found = Counter(one.finding for one in seconds)
+            words = "   ".join(f"{count} {word}" for word, count in found.items())
+            lines.append(f"{name:<10} {words}")
+            lines += [f"  {_speed_line(one)}" for one in seconds if one.finding != "same"]
+        if lack:
+            lines.append(f"{name:<10} not compared: {lack}")
     if check.unblessed:
         lines.append(f"{check.unblessed} outcomes are not in the baseline")
     return "\n".join([*lines, summary(check)]) + "\n"
@@ -48,6 +52,23 @@ def _counted(check: Check) -> str:
     for cell in check.cells:
         total.update(cell.counts)
     return "   ".join(f"{count} {finding}" for finding, count in total.most_common())
+
+
+def _compared(check: Check) -> list[str]:
+    """Which quantities were compared, and which of how many trials could not be."""
+    loose = f"bytes up to a factor of {BYTES:g}"
+    words = [loose if name == "bytes" else name for name in QUANTITIES if check.compared[name]]
+    lines = [", ".join(words) or "nothing"]
+    lacking = [f"{name} of {n} trials" for name in QUANTITIES if (n := check.lacking[name])]
+    return [*lines, f"not compared: {', '.join(lacking)}"] if lacking else lines
+
+
+def _clocks(check: Check) -> tuple[tuple[str, tuple[SpeedCheck, ...], str], ...]:
+    """The two kinds of seconds, and why some of a kind were not compared."""
+    return (
+        ("seconds", check.seconds, check.seconds_lack),
+        ("untimed", check.untimed, check.untimed_lack),
+    )
 
 
 def _notable(check: Check) -> list[CellCheck]:
@@ -86,7 +107,7 @@ def _markdown(check: Check) -> str:
     sign = "✅" if check.passed else "❌"
     lines = [f"### {sign} okbench check: {summary(check)}", ""]
     if check.cells:
-        lines += [f"Trials: {_counted(check)}.", ""]
+        lines += [f"Trials: {_counted(check)}. Compared: {'; '.join(_compared(check))}.", ""]
     rows: list[tuple[str, ...]] = [
         (cell.learner, cell.dataset, cell.finding, _means(cell), cell.reason)
         for cell in _notable(check)
@@ -99,15 +120,18 @@ def _markdown(check: Check) -> str:
             f"{one.ratio:.2f}× the seconds",
             f"p = {one.chance:.2g}",
         )
-        for one in check.seconds
+        for one in (*check.seconds, *check.untimed)
         if one.finding != "same"
     ]
     if rows:
         lines += ["| learner | dataset | found | change | first seen |", "| --- " * 5 + "|"]
         lines += ["| " + " | ".join(map(in_markdown, row)) + " |" for row in rows]
         lines.append("")
-    if check.seconds_told:
-        lines.append(f"Seconds were not compared: {check.seconds_told}.")
+    if check.seconds_lack:
+        lines.append(f"Seconds were not compared: {in_markdown(check.seconds_lack)}.")
+    if check.untimed_lack:
+        lack = in_markdown(check.untimed_lack)
+        lines.append(f"Seconds of trials beside others were not compared: {lack}.")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -119,9 +143,13 @@ def _json(check: Check) -> str:
         "summary": summary(check),
         "tolerance": check.tolerance,
         "unblessed": check.unblessed,
-        "seconds_told": check.seconds_told,
+        "compared": check.compared,
+        "not_compared": check.lacking,
+        "seconds_lack": check.seconds_lack,
+        "untimed_lack": check.untimed_lack,
         "cells": [{**vars(cell), "finding": cell.finding} for cell in check.cells],
         "seconds": [{**vars(one), "ratio": one.ratio} for one in check.seconds],
+        "untimed": [{**vars(one), "ratio": one.ratio} for one in check.untimed],
     }
     return json.dumps(page, indent=2, default=str) + "\n"
 
@@ -133,14 +161,10 @@ def _junit(check: Check) -> str:
         _case(
             suite, f"{cell.table}.{cell.dataset}", cell.learner, cell.finding in FAILS, _line(cell)
         )
-    for one in check.seconds:
-        _case(
-            suite,
-            f"seconds.{one.dataset}",
-            one.learner,
-            one.finding in ("worse", "cannot say"),
-            _speed_line(one),
-        )
+    for kind, seconds, _ in _clocks(check):
+        for one in seconds:
+            wrong = one.finding in ("worse", "cannot say")
+            _case(suite, f"{kind}.{one.dataset}", one.learner, wrong, _speed_line(one))
     if not len(suite):
         _case(suite, "okbench", "check", True, summary(check))
     suite.set("tests", str(len(suite)))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import DataError
-from okbench.base.whole_files import write_whole
 from okbench.reports.results_paths import read_file, results_files
-from okbench.trials.store.files import SCHEMA, Store
-from okbench.trials.store.outcome_json import outcome_record, to_bytes
-from okbench.trials.store.plans import plan_record
+from okbench.trials.store.files import Store
+from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
 from okbench.trials.store.results_file import Contents
 
 
@@ -30,50 +28,52 @@ def merge(places: Sequence[Path], into: Path) -> list[Merged]:
     """Put the results at these places together, table by table, in a folder.
 
     What lies there already is kept. Files in which the same trial has different scores are refused
-    before anything is written.
+    before anything is written. Every file is locked from before it is read until all are written.
     """
     by_table: dict[str, list[Path]] = {}
     for place in places:
         for table, path in results_files(place).items():
             by_table.setdefault(table, []).append(path)
-    ready = []
+    ready, merged = [], []
     with ExitStack() as held:
         for table, paths in by_table.items():
             target = Store.of(into, table)
-            if target.path.is_file():
-                held.enter_context(_kept(target))
-                paths.insert(0, target.path)
-            sources = list(dict.fromkeys(path.resolve() for path in paths))
-            together = _together(sources)
-            merged = Merged(target.path, table, len(together.measured), len(sources))
-            ready.append((merged, together))
-        for merged, together in ready:
-            write_whole(merged.path, _lines(together))
-    return [merged for merged, _ in ready]
+            there = target.path.resolve()
+            sources = dict.fromkeys(path.resolve() for path in paths if path.resolve() != there)
+            found = {path: read_file(path, curves=True) for path in sources}
+            _together(found)  # refused before a folder is made for them
+            held.enter_context(target.locked())
+            found = _kept(target) | found
+            together = _together(found)
+            ready.append((target, together))
+            merged.append(Merged(target.path, table, len(together.measured), len(found)))
+        for target, together in ready:
+            target.replace(_lines(together))
+    return merged
 
 
-@contextmanager
-def _kept(target: Store) -> Iterator[None]:
-    """Nobody adds to a file while it is replaced: what they added would be lost."""
-    if target.read(curves=False).blessed:
+def _kept(target: Store) -> dict[Path, Contents]:
+    """What lies there already, none of which may be lost."""
+    if not target.path.exists():
+        return {}
+    contents = target.read()
+    if contents.blessed:
         raise DataError(
             f"{target.path} is a baseline; choose another folder, and bless what is new"
         )
-    with target.writer({}, ""):
-        yield
+    return {target.path: contents}
 
 
-def _together(paths: Sequence[Path]) -> Contents:
-    """One set of contents, an outcome a trial (two where one was timed alone)."""
+def _together(found: Mapping[Path, Contents]) -> Contents:
+    """One set of contents, an outcome per trial (two where one was timed alone)."""
     whole = Contents()
-    for path in paths:
-        contents = read_file(path, curves=True)
+    for contents in found.values():
         whole.measured += contents.measured
         whole.plans += contents.plans
         whole.environments |= contents.environments
     for id_, (first, second) in whole.disputed().items():
         raise DataError(
-            f"{', '.join(map(str, paths))}: {id_} ({first.trial.learner} × {first.trial.dataset}, "
+            f"{', '.join(map(str, found))}: {id_} ({first.trial.learner} × {first.trial.dataset}, "
             f"r={first.trial.repetition}) has {first.total} and {second.total}; the same trial "
             "cannot have two scores. Nothing was merged"
         )
@@ -81,12 +81,9 @@ def _together(paths: Sequence[Path]) -> Contents:
     return whole
 
 
-def _lines(contents: Contents) -> bytes:
-    lines = [to_bytes({"okbench": "results", "schema": SCHEMA})]
-    lines += [
-        to_bytes({"environment": record, "hash": hash_})
-        for hash_, record in contents.environments.items()
-    ]
-    lines += [to_bytes({"plan": plan_record(plan)}) for plan in contents.distinct_plans()]
-    lines += [to_bytes({"outcome": outcome_record(outcome)}) for outcome in contents.measured]
-    return b"".join(lines)
+def _lines(contents: Contents) -> Iterator[bytes]:
+    yield header_line()
+    for hash_, record in contents.environments.items():
+        yield environment_line(hash_, record)
+    yield from map(plan_line, contents.distinct_plans())
+    yield from map(outcome_line, contents.measured)

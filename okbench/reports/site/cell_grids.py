@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from okbench.papers.provenance import BASES
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.site.grids import Field, Heading, Row, aligned, column, grid
 from okbench.reports.site.markup import Markup, tag, together
-from okbench.reports.site.verdicts import ORDER, bare, chip
+from okbench.reports.site.verdicts import bare, chip
 from okbench.reports.tables.cells import Cell, CellKey
 from okbench.reports.tables.layout import BLESSED, OURS, PAPER
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import RESULTS
 
 NOTHING = "—"
 
 
 def glance(report: Report) -> Markup:
-    """Means with the sign of their verdict; the longer of datasets and learners goes down."""
+    """Means with the sign of their outcome; the longer of datasets and learners goes down."""
     best = _best_cells(report)
     across = len(report.datasets) > max(len(report.learners), 10)
     lines, columns = report.datasets, report.learners
@@ -43,7 +45,7 @@ def glance(report: Report) -> Markup:
 
 
 def cell_by_cell(report: Report) -> Markup:
-    """A line a cell: printed, blessed, ours, their difference and verdict, trials and seconds."""
+    """A line a cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
     best, cells = _best_cells(report), list(report.cells.values())
     fields = [
         [_dataset(cell) for cell in cells],
@@ -62,7 +64,8 @@ def cell_by_cell(report: Report) -> Markup:
     add(OURS, _measured(cells, best))
     if report.has_printed:
         add("difference", _differences(cells))
-        add("verdict", _verdicts(report, cells), numeric=False)
+        add("outcome", _outcomes(report, cells), numeric=False)
+        add("rests on", _bases(report, cells), numeric=False)
         add("interval or reason", _reasons(report, cells), numeric=False)
     add("trials", [_trials(cell) for cell in cells])
     if report.has_printed:
@@ -98,7 +101,7 @@ def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Fi
         key = cell.dataset, cell.learner
         shown = tag("strong", words) if key in best else words
         if cell.printed and cell.mean is not None:
-            shown = together(shown, " ", bare(report.verdicts[key].verdict))
+            shown = together(shown, " ", bare(report.verdicts[key].outcome))
         elif report.has_printed:
             shown = together(shown, " ", tag("span", class_="bare"))
         found.append(Field(shown, cell.mean, "" if cell.complete else "short"))
@@ -146,12 +149,25 @@ def _differences(cells: Sequence[Cell]) -> list[Field]:
     return column(texts, [cell.difference for cell in cells])
 
 
-def _verdicts(report: Report, cells: Sequence[Cell]) -> list[Field]:
-    found = (report.verdicts[cell.dataset, cell.learner].verdict for cell in cells)
+def _outcomes(report: Report, cells: Sequence[Cell]) -> list[Field]:
+    found = (report.verdicts[cell.dataset, cell.learner].outcome for cell in cells)
     return [
-        Field(chip(verdict), ORDER.index(verdict)) if cell.printed else Field("", None)
-        for cell, verdict in zip(cells, found, strict=True)
+        Field(chip(outcome), RESULTS.index(outcome)) if cell.printed else Field("", None)
+        for cell, outcome in zip(cells, found, strict=True)
     ]
+
+
+def _bases(report: Report, cells: Sequence[Cell]) -> list[Field]:
+    """The weakest source of each cell, and on request the settings or rows behind it."""
+    fields = []
+    for cell in cells:
+        verdict = report.verdicts[cell.dataset, cell.learner]
+        if not cell.printed or not verdict.measured:
+            fields.append(Field("", None))
+            continue
+        words = tag("span", verdict.rests_on, title="; ".join(verdict.because) or None)
+        fields.append(Field(words, BASES.index(verdict.rests_on)))
+    return fields
 
 
 def _reasons(report: Report, cells: Sequence[Cell]) -> list[Field]:
@@ -159,11 +175,16 @@ def _reasons(report: Report, cells: Sequence[Cell]) -> list[Field]:
     found = []
     for cell in cells:
         judged = report.verdicts[cell.dataset, cell.learner]
-        if not cell.printed or judged.verdict == "as printed":
+        if not cell.printed or judged.outcome == "as printed":
             found.append(Field("", None, "why"))
         elif judged.interval and cell.mean is not None:
             low, high = (_signed(cell, end) for end in judged.interval)
-            found.append(Field(f"{low} … {high}", judged.interval[0], "why"))
+            seen = (
+                f", {_signed(cell, judged.smallest).lstrip('+')} would be seen"
+                if judged.outcome == "within" and judged.smallest is not None
+                else ""
+            )
+            found.append(Field(f"{low} … {high}{seen}", judged.interval[0], "why"))
         else:
             found.append(Field(judged.reason, judged.reason, "why"))
     return found

@@ -13,8 +13,8 @@ from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Child, Markup, tag
 from okbench.reports.site.table_page import page_of, raw_of
 from okbench.reports.site.table_views import TableView
-from okbench.reports.site.verdicts import ORDER, counted, legend, tally
-from okbench.reports.tables.verdicts import Verdict
+from okbench.reports.site.verdicts import SHOWN, judged, legend, tally
+from okbench.reports.tables.verdicts import Judgement
 
 PATH = "index.html"
 _KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
@@ -22,7 +22,7 @@ _KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity":
 
 def index_page(found: Sequence[TableView]) -> str:
     """The page that leads to all others."""
-    counts = sum((_verdicts(exhibit) for exhibit in found), Counter[Verdict]())
+    verdicts = [one for exhibit in found for one in _verdicts(exhibit)]
     shares: Counter[str] = Counter()
     environments: dict[str, Any] = {}
     for exhibit in found:
@@ -34,9 +34,9 @@ def index_page(found: Sequence[TableView]) -> str:
         PATH,
         tag("h1", "Online kernel learning, measured again"),
         tag("p", _facts(found, len(environments), latest), class_="facts"),
-        tally(counts) if counts else None,
+        tally(verdicts, "tally-table") if verdicts else None,
         section("tables", "Tables", _tables(found)).body,
-        section("verdicts", "Verdicts", legend()).body if counts else None,
+        section("verdicts", "Outcomes, and what they rest on", legend()).body if verdicts else None,
         section("machines", "Machines and versions", machines(environments, shares)).body,
         foot=tag(
             "p", f"Made by okbench {__version__} from stored outcomes; nothing was run for it."
@@ -51,25 +51,25 @@ def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
     return " · ".join([*facts, f"latest {latest[:10]}"] if latest else facts)
 
 
-def _verdicts(exhibit: TableView) -> Counter[Verdict]:
-    return counted(exhibit.report) if exhibit.report else Counter()
+def _verdicts(exhibit: TableView) -> list[Judgement]:
+    return judged(exhibit.report) if exhibit.report else []
 
 
 def _tables(found: Sequence[TableView]) -> Markup:
-    """A line a table: where its page is, how complete it is, and its verdicts."""
+    """A line a table: where its page is, how complete it is, and its outcomes."""
     header = [
         *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
         *(Heading(name) for name in ("cells", "trials")),
-        *(Heading(verdict) for verdict in ORDER),
+        *(Heading(outcome) for outcome in SHOWN),
         Heading("raw", numeric=False, sortable=False),
     ]
-    counts = [_verdicts(exhibit) for exhibit in found]
+    counts = [Counter(one.outcome for one in _verdicts(exhibit)) for exhibit in found]
     tallies = [
         column(
-            [f"{count[verdict]}" if count else "" for count in counts],
-            [count[verdict] if count else None for count in counts],
+            [f"{count[outcome]}" if count else "" for count in counts],
+            [count[outcome] if count else None for count in counts],
         )
-        for verdict in ORDER
+        for outcome in SHOWN
     ]
     trials = column([f"{e.counted}" for e in found], [e.counted for e in found])
     rows = [

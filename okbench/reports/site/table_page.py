@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from okbench.papers.table_names import file_of
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 from okbench.reports.figures.figure_data import Picture
@@ -16,20 +18,20 @@ from okbench.reports.site.line_styles import look, sample
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Markup, tag, together
 from okbench.reports.site.table_views import TableView
-from okbench.reports.site.verdicts import counted, legend, tally
+from okbench.reports.site.verdicts import judged, legend, tally
 from okbench.reports.tables import complexity_text
-from okbench.reports.tables.layout import Sheet, sheets
+from okbench.reports.tables.layout import Sheet, other_sheets, sheets
 from okbench.reports.tables.report import Report
 
 
 def page_of(name: str) -> str:
     """Where the page of a table is in the site."""
-    return f"tables/{name}.html"
+    return file_of(Path("tables"), name, ".html").as_posix()
 
 
 def raw_of(name: str) -> str:
     """Where the outcomes of a table are in the site."""
-    return f"raw/{name}.jsonl"
+    return file_of(Path("raw"), name, ".jsonl").as_posix()
 
 
 def table_page(exhibit: TableView, raw: str) -> str:
@@ -59,12 +61,16 @@ def table_page(exhibit: TableView, raw: str) -> str:
         tag("p", _facts(exhibit), class_="facts"),
         [tag("p", note, class_="quiet") for note in exhibit.notes],
         contents(parts),
-        tally(counted(exhibit.report)) if exhibit.report and exhibit.report.has_printed else None,
+        _tally(exhibit.report) if exhibit.report and exhibit.report.has_printed else None,
         _learners(labels),
         *(part.body for part in parts),
         trail=(("Results", "index.html"),),
         foot=tag("p", "Made by okbench from stored outcomes; nothing was run for it."),
     )
+
+
+def _tally(report: Report) -> Markup:
+    return tally(judged(report), "tally-table")
 
 
 def _facts(exhibit: TableView) -> str:
@@ -104,12 +110,20 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
             "cells",
             "Cell by cell",
             cell_by_cell(report),
-            tag("details", tag("summary", "What the verdicts mean"), legend(), open=True)
+            tag(
+                "details",
+                tag("summary", "What the outcomes mean, and what they rest on"),
+                legend(),
+                open=True,
+            )
             if report.has_printed
             else None,
             notes((*metric.notes, *seconds.notes)),
         ),
     ]
+    for sheet in other_sheets(report):
+        others = _sheet(sheet, "others-table", "The same cells with other settings")
+        parts.append(section("others", "With other settings", others, notes(sheet.notes)))
     if exhibit.picture and exhibit.picture.panels:
         parts.append(_convergence(exhibit, exhibit.picture, report))
     charts = [
@@ -160,17 +174,24 @@ def _charts(shown: Picture, labels: Sequence[str], exhibit: TableView) -> Markup
 def _of_orders(exhibit: TableView) -> list[Section]:
     assert exhibit.orders
     sheet = complexity_text.sheet_of(exhibit.orders)
-    return [section("orders", "Stated and fitted", _sheet(sheet), notes(sheet.notes))]
+    return [
+        section(
+            "orders",
+            "Stated and fitted",
+            _sheet(sheet, "orders-table", "Orders of growth"),
+            notes(sheet.notes),
+        )
+    ]
 
 
-def _sheet(sheet: Sheet) -> Markup:
+def _sheet(sheet: Sheet, name: str, caption: str) -> Markup:
     header = [Heading(name, numeric=False) for name in sheet.header]
     rows = [
         Row(tuple(Field(entry.text, entry.text) for entry in row))
         for group in sheet.groups
         for row in group
     ]
-    return grid("orders-table", "Orders of growth", header, rows, named=0)
+    return grid(name, caption, header, rows, named=sheet.words - 1)
 
 
 def _downloads(exhibit: TableView, path: str, raw: str) -> Markup:

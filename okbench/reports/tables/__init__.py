@@ -1,11 +1,14 @@
 """A table's cells and how they are printed: `cells` and `report` compute, `layout` arranges,
-`render` writes; `verdicts` compares with the paper, `explain` shows the trials behind a cell.
+`render` writes; `verdicts` compares with the paper, `envelopes` with the
+ranges that it searched, `explain` shows the trials behind a cell.
 """
 
 __all__ = [
     "cells",
     "complexity",
     "complexity_text",
+    "envelopes",
+    "envelopes_text",
     "explain",
     "export",
     "grouping",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from okbench.base.quantities import spoken_time
+from okbench.papers.provenance import Basis, Ingredient, preparation_of, weakest
 from okbench.papers.table_types import PrintedCell, Table
 from okbench.protocols.metrics import METRICS
 from okbench.trials.store.match_outcomes import Versions
@@ -25,11 +26,12 @@ class Cell:
     `values` are the metric of each done trial, in percent for rates, in the order expected.
     `repetitions` are the row orders of those, by which two cells of a dataset are paired.
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
-    `inferred` the settings it does not give. `seconds` is a mean over the trials measured alone
-    when there are such (`timed`), else over all done; `environments` are where they ran. `bytes`
-    is what a model held. `over_limit` says that every trial outran the table's own time limit,
-    `outdated` that the learner installed now is another one than was measured, or that there is
-    none.
+    `ingredients` the settings and the rows with their sources. `exact` says that nothing random is
+    in the cell: published permutations, and a learner without random numbers. `seconds` is a mean
+    over the trials measured alone when there are such (`timed`), else over all done;
+    `environments` are where they ran. `bytes` is what a model held. `over_limit` says that every
+    trial outran the table's own time limit, `outdated` that the learner installed now is another
+    one than was measured, or that there is none.
     """
 
     dataset: str
@@ -39,7 +41,8 @@ class Cell:
     expected: int
     repetitions: tuple[int, ...] = ()
     runs: int = 0
-    inferred: tuple[str, ...] = ()
+    ingredients: tuple[Ingredient, ...] = ()
+    exact: bool = False
     seconds: float | None = None
     timed: bool = False
     bytes: float | None = None
@@ -66,6 +69,11 @@ class Cell:
     @property
     def complete(self) -> bool:
         return 0 < self.expected == self.n
+
+    @property
+    def rests_on(self) -> Basis:
+        """The weakest source among the settings and the preparation of the rows."""
+        return weakest(self.ingredients)
 
     @property
     def mean(self) -> float | None:
@@ -139,7 +147,8 @@ def _cell(
         expected=len(ids) or table.protocol.runs,
         repetitions=tuple(outcome.trial.repetition for outcome, _ in counted),
         runs=table.protocol.runs,
-        inferred=_inferred(table, key, found),
+        ingredients=_ingredients(table, key, found),
+        exact=_exact(table, key),
         seconds=_mean(outcome.seconds for outcome in clocked),
         timed=bool(alone),
         bytes=_mean(outcome.bytes for outcome, _ in counted),
@@ -198,15 +207,25 @@ def value_of(outcome: Outcome, metric: str) -> float | None:
     return METRICS[metric].value(outcome.total, outcome.rows) if outcome.status == "done" else None
 
 
-def _inferred(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[str, ...]:
-    """The settings the learner took and the paper does not give."""
-    taken = {name for outcome in found[:1] for name, _ in outcome.trial.settings}
-    given = table.settings.get(key, {})
-    return tuple(
-        name
-        for name, setting in given.items()
-        if name in taken and setting.source in ("inferred", "tuned")
+def _ingredients(table: Table, key: CellKey, found: Sequence[Outcome]) -> tuple[Ingredient, ...]:
+    """The settings that the learner took, or that these are computed from, and the rows. A setting
+    that no file names is part of the learner's definition."""
+    if not found:
+        return ()
+    trial = found[0].trial
+    taken = {name for name, _ in trial.settings}
+    settings = tuple(
+        Ingredient(name, setting.source, setting.reason)
+        for name, setting in table.settings.get(key, {}).items()
+        if name in taken or setting.referred
     )
+    return (*settings, preparation_of(trial.dataset, trial.variant))
+
+
+def _exact(table: Table, key: CellKey) -> bool:
+    row = next(row for row in table.datasets if row.name == key[0])
+    known = table.random is not None and key[1] not in table.random
+    return known and table.orders_of(row) == "published"
 
 
 def _ending(outcome: Outcome) -> str:

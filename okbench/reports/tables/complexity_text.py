@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from okbench.reports.csv_text import csv_text
 from okbench.reports.tables.complexity import Complexity, Fit, Measured
 from okbench.reports.tables.layout import Entry, Sheet
 
@@ -37,14 +36,14 @@ def sheet_of(found: Complexity) -> Sheet:
 
 
 def csv_of(found: Complexity) -> str:
-    """A row a trial, numbers as measured."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(["table", "learner", "setting", "value", "seconds_a_row", "bytes"])
-    for one in found.measured:
-        row = [one.learner, one.setting, f"{one.value:.12g}", one.seconds, f"{one.bytes:.12g}"]
-        writer.writerow([found.table, *row])
-    return page.getvalue()
+    """One row per trial, numbers as measured."""
+    header = ["table", "learner", "setting", "value", "seconds_a_row", "bytes"]
+    rows = [
+        [found.table, one.learner, one.setting, f"{one.value:.12g}", one.seconds,
+         f"{one.bytes:.12g}"]
+        for one in found.measured
+    ]  # fmt: skip
+    return csv_text([header, *rows])
 
 
 def json_of(found: Complexity) -> str:

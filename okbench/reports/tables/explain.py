@@ -11,6 +11,7 @@ from typing import Any
 from tabulate import tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.papers.provenance import preparation_of
 from okbench.papers.table_types import Table
 from okbench.reports.load import LoadedTable
 from okbench.reports.results_paths import read_file, results_files
@@ -37,7 +38,9 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
     lines = [
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
-        f"verdict       {verdict.verdict}: {verdict.reason}",
+        f"outcome       {verdict.outcome}: {verdict.reason}",
+        f"rests on      {verdict.rests_on}" if verdict.measured else "rests on      nothing yet",
+        *(f"              {words}" for words in verdict.because),
         *([f"outdated      {cell.outdated}"] if cell.outdated else []),
         "",
         *_settings(table, key, found),
@@ -66,6 +69,9 @@ def _settings(table: Table, key: tuple[str, str], found: list[Outcome]) -> Itera
         source = "the learner's default" if setting is None else setting.source
         reason = f": {setting.reason}" if setting and setting.reason else ""
         yield f"{name} = {value}  ({source}{reason})"
+    for trial in (one.trial for one in found[:1]):
+        rows = preparation_of(trial.dataset, trial.variant)
+        yield f"rows  ({rows.source}{f': {rows.reason}' if rows.reason else ''})"
 
 
 def _trials(repetitions: Sequence[int], ids: Sequence[str], outcomes: Mapping[str, Outcome]) -> str:

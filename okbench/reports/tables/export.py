@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from okbench.base.errors import UsageError
 from okbench.base.whole_files import write_whole
+from okbench.papers.table_catalogue import find, names
+from okbench.reports.csv_text import harmless
+from okbench.reports.load import load_table
 from okbench.reports.results_paths import read_file, results_files
-from okbench.reports.tables.cells import value_of
+from okbench.reports.tables.cells import Cell, value_of
+from okbench.reports.tables.verdicts import Judgement
+from okbench.trials.plan.options import Options
+from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome, Trial
 
 if TYPE_CHECKING:
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 FORMATS = ("csv", "parquet")
+VERDICT_FORMATS = ("csv", "json")
 SETTING = "setting."
 _NAMES = ("id", "table", "dataset", "variant", "learner", "learner_version", "protocol", "metric",
           "repetition", "order", "seed")  # fmt: skip
@@ -33,7 +40,10 @@ _TYPES = {
     **dict.fromkeys(("rows", "support", "bytes", "cores", "memory_gb"), "Int64"),
     **dict.fromkeys(("value", "total", "seconds", "cpu_seconds", "train_seconds"), "float64"),
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_VERDICT = ("paper", "table", "settings", "dataset", "learner", "metric", "printed", "printed_mean",
+            "printed_std", "measured", "std", "n", "outcome", "rests_on", "because", "low", "high",
+            "smallest", "p", "reason", "trials")  # fmt: skip
+_ALL = Options()
 
 
 def load_results(place: Path | str, *, curves: bool = False) -> pd.DataFrame:
@@ -66,6 +76,71 @@ def export(places: Sequence[Path], form: str, target: Path, curves: bool = False
     frame = _frame(places, curves)
     write_whole(target, (_csv if form == "csv" else _parquet)(frame))
     return len(frame)
+
+
+def export_verdicts(
+    places: Sequence[Path], form: str, target: Path, versions: Versions | None = None
+) -> int:
+    """Write the verdict on every printed cell of the tables at these places; return how many."""
+    if form not in VERDICT_FORMATS:
+        raise UsageError(
+            f"{target}: verdicts are written as {' or '.join(VERDICT_FORMATS)}, not as {form}"
+        )
+    rows = [row for place in places for row in _verdict_rows(place, versions)]
+    if form == "json":
+        page = {"okbench": "verdicts", "schema": 1, "cells": rows}
+        write_whole(target, (json.dumps(page, indent=1, allow_nan=False) + "\n").encode())
+    else:
+        import pandas as pd
+
+        joined = [{**row, **{k: "; ".join(row[k]) for k in ("because", "trials")}} for row in rows]
+        write_whole(target, _csv(pd.DataFrame(joined, columns=_VERDICT)))
+    return len(rows)
+
+
+def _verdict_rows(place: Path, versions: Versions | None) -> Iterator[Row]:
+    known = {card.name for card in names()}
+    for name, path in results_files(place).items():
+        if name not in known or not (table := find(name)).printed:
+            continue
+        loaded = load_table(table, place, _ALL, None, versions, read_file(path))
+        report = loaded.report
+        keyed = [("", report.cells, report.verdicts, loaded.asked)]
+        keyed += [
+            (other, report.alternatives[other], report.other_verdicts[other], loaded.others[other])
+            for other in report.alternatives
+        ]
+        for settings, cells, verdicts, ids in keyed:
+            for key, verdict in verdicts.items():
+                if verdict.outcome != "nothing printed":
+                    done = [id_ for id_ in ids.get(key, ()) if id_ in loaded.outcomes]
+                    head = {"paper": table.paper, "table": name, "settings": settings}
+                    yield head | _verdict_row(cells[key], verdict, done)
+
+
+def _verdict_row(cell: Cell, verdict: Judgement, trials: Sequence[str]) -> Row:
+    assert cell.printed is not None
+    low, high = verdict.interval or (None, None)
+    return {
+        "dataset": cell.dataset,
+        "learner": cell.learner,
+        "metric": cell.metric,
+        "printed": cell.printed.text,
+        "printed_mean": cell.printed.mean,
+        "printed_std": cell.printed.std,
+        "measured": cell.mean,
+        "std": cell.std,
+        "n": cell.n,
+        "outcome": verdict.outcome,
+        "rests_on": verdict.rests_on if verdict.measured else "",
+        "because": list(verdict.because),
+        "low": low,
+        "high": high,
+        "smallest": verdict.smallest,
+        "p": verdict.p,
+        "reason": verdict.reason,
+        "trials": list(trials),
+    }
 
 
 def _frame(places: Sequence[Path], curves: bool) -> pd.DataFrame:
@@ -136,14 +211,10 @@ def _points(outcome: Outcome) -> Iterator[Row]:
 
 def _csv(frame: pd.DataFrame) -> bytes:
     """Numbers stay numbers; a text that a spreadsheet would run as a formula gets an apostrophe."""
-    text = frame.apply(lambda column: column.map(_harmless) if column.dtype.kind == "O" else column)
+    text = frame.apply(lambda column: column.map(harmless) if column.dtype.kind == "O" else column)
     page = io.StringIO()
     text.to_csv(page, index=False, lineterminator="\n")
     return page.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -18,6 +18,7 @@ _SIGNS = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{sign: f"{{{sign}}}" for sign in "[*"},  # which mean something at the beginning of a row
+    **{sign: f"{{{sign}}}" for sign in "`'"},  # two of which are another sign
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -87,7 +88,8 @@ def _spelled(entry: Entry) -> str:
 
 def escaped(text: str) -> str:
     """The text as LaTeX prints it letter by letter; two hyphens are two, and no dash."""
-    signs = "".join(_SIGNS.get(character, character) for character in text)
+    line = re.sub("[\x00-\x1f\x7f]+", " ", text)  # an empty line would end a paragraph
+    signs = "".join(_SIGNS.get(character, character) for character in line)
     return re.sub("-(?=-)", "-{}", signs)
 
 

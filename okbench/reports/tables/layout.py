@@ -13,6 +13,7 @@ from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.tables.cells import Cell, CellKey, outdated_notes
 from okbench.reports.tables.report import MACHINE_UNKNOWN, Report
+from okbench.reports.tables.verdicts import Judgement, count_words
 
 PAPER = "paper prints"
 BLESSED = "blessed"
@@ -75,9 +76,10 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
         ours,
         ("difference", lambda cell: Entry(_difference(cell))),
         (
-            "verdict",
-            lambda cell: Entry(report.verdicts[_key(cell)].verdict if cell.printed else ""),
+            "outcome",
+            lambda cell: Entry(report.verdicts[_key(cell)].outcome if cell.printed else ""),
         ),
+        ("rests on", lambda cell: Entry(_rests_on(report, cell))),
     ]
     columns = [column for column in beside if column[0] != BLESSED or report.blessed]
     seconds: list[Column] = [
@@ -91,6 +93,50 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
         ),
         _lay_out(report, "seconds", clock, seconds, _seconds_notes(report)),
     )
+
+
+def other_sheets(report: Report) -> tuple[Sheet, ...]:
+    """The cells that were measured with other settings too, beside those of the table; none where
+    there are none."""
+    names = {name: found for name, found in report.other_verdicts.items() if found}
+    keys = [key for key in report.cells if any(key in found for found in names.values())]
+    if not keys:
+        return ()
+    groups = []
+    for dataset in dict.fromkeys(key[0] for key in keys):
+        rows: list[Row] = []
+        for key in (key for key in keys if key[0] == dataset):
+            cell, printed = report.cells[key], report.cells[key].printed
+            own = _with_outcome(cell, report.verdicts[key])
+            others = (
+                _with_outcome(report.alternatives[name][key], found[key]) if key in found else ""
+                for name, found in names.items()
+            )
+            words = ("" if rows else dataset, key[1], printed.text if printed else "", own, *others)
+            rows.append(tuple(map(Entry, words)))
+        groups.append(tuple(rows))
+    counts = [f"{name}: {count_words(list(found.values()))}." for name, found in names.items()]
+    return (
+        Sheet(
+            f"{report.table}: {report.title} (the same cells with other settings)",
+            ("dataset", "learner", PAPER, "the table's own", *names),
+            tuple(groups),
+            (*counts, "Each is a set of settings of its own: okbench report --settings NAME."),
+            words=2,
+        ),
+    )
+
+
+def _with_outcome(cell: Cell, verdict: Judgement) -> str:
+    if cell.mean is None:
+        return cell.shortfall
+    outcome = f", {verdict.outcome}" if cell.printed else ""
+    return f"{numbers.of_cell(cell, cell.mean)} ({verdict.rests_on}{outcome})"
+
+
+def _rests_on(report: Report, cell: Cell) -> str:
+    verdict = report.verdicts[_key(cell)]
+    return verdict.rests_on if cell.printed and verdict.measured else ""
 
 
 def _lay_out(
@@ -152,8 +198,11 @@ def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str
     if report.has_printed:
         notes.append(f"{PAPER}: copied from the paper; difference: {OURS} minus paper.")
         notes.append(
-            f"verdict: {OURS} beside the paper; docs/reading-results.md says what each means."
+            f"outcome: {OURS} beside the paper; rests on: the weakest source of settings and rows "
+            "(docs/verdicts.md)."
         )
+        counted = count_words(list(report.verdicts.values()))
+        notes += [f"Outcomes: {counted}."] if counted else []
     if report.blessed:
         notes.append(f"{BLESSED}: the baseline kept in results/.")
     if any_best:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,16 +12,21 @@ from typing import Any
 from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.base.plain_text import escaped
+from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
-from okbench.reports.tables.layout import Entry, Sheet, sheets
+from okbench.reports.tables.layout import Entry, Sheet, other_sheets, sheets
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import count_outcomes
 
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
+    "printed", "outcome", "rests_on",
 )  # fmt: skip
-_MARKDOWN = re.compile(r"([\\|*_<`\[])")
+_MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def render(report: Report, form: str, encoding: str | None = None) -> str:
@@ -32,7 +36,8 @@ def render(report: Report, form: str, encoding: str | None = None) -> str:
     check_format(form)
     if form in _DATA:
         return written(_DATA[form](report), encoding)
-    return render_sheets(sheets(report, like_paper=form == "latex"), form, encoding)
+    pages = sheets(report, like_paper=form == "latex")
+    return render_sheets((*pages, *other_sheets(report)), form, encoding)
 
 
 def check_format(form: str) -> None:
@@ -43,7 +48,8 @@ def check_format(form: str) -> None:
 
 
 def written(text: str, encoding: str | None) -> str:
-    """The text, in ASCII where an encoding lacks some of its characters."""
+    """The text without control characters, in ASCII where an encoding lacks some of its own."""
+    text = escaped(text)
     return text if encodable(text, encoding) else in_ascii(text)
 
 
@@ -76,8 +82,12 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """The text as Markdown shows it letter by letter."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """The text as Markdown shows it letter by letter, in one line and without any markup.
+
+    Not every reader of Markdown knows `\\<`, and all know `&lt;`.
+    """
+    line = _BREAKS.sub(" ", text)
+    return _MARKDOWN.sub(r"\\\1", html.escape(line, quote=False))
 
 
 def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
@@ -86,24 +96,24 @@ def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) ->
 
 
 def _csv(report: Report) -> str:
-    """One row a cell."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for cell in report.cells.values():
-        writer.writerow(
-            [
-                report.table,
-                cell.dataset,
-                cell.learner,
-                cell.metric,
-                *("" if number is None else number for number in (cell.mean, cell.std)),
-                cell.n,
-                "" if cell.seconds is None else cell.seconds,
-                cell.shortfall or "done",
-            ]
-        )
-    return page.getvalue()
+    """One row per cell."""
+    rows = [
+        [
+            report.table,
+            cell.dataset,
+            cell.learner,
+            cell.metric,
+            *("" if number is None else number for number in (cell.mean, cell.std)),
+            cell.n,
+            "" if cell.seconds is None else cell.seconds,
+            cell.shortfall or "done",
+            cell.printed.text if cell.printed else "",
+            verdict.outcome if cell.printed else "",
+            verdict.rests_on if cell.printed and verdict.measured else "",
+        ]
+        for cell, verdict in zip(report.cells.values(), report.verdicts.values(), strict=True)
+    ]
+    return csv_text([CSV_COLUMNS, *rows])
 
 
 def _json(report: Report) -> str:
@@ -111,12 +121,24 @@ def _json(report: Report) -> str:
     everything = {
         "okbench": "report",
         "schema": 1,
-        **{field.name: getattr(report, field.name) for field in fields(report)},
+        **{
+            field.name: getattr(report, field.name)
+            for field in fields(report)
+            if field.name != "family"
+        },
         "blessed": [_json_cell(cell) for cell in report.blessed.values()],
         "cells": [
             {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
             for key, cell in report.cells.items()
         ],
+        "alternatives": {
+            name: [
+                {**_json_cell(report.alternatives[name][key]), "verdict": asdict(verdict)}
+                for key, verdict in verdicts.items()
+            ]
+            for name, verdicts in report.other_verdicts.items()
+        },
+        "counts": count_outcomes(report.verdicts.values()) if report.has_printed else {},
     }
     return json.dumps(everything, indent=2, allow_nan=False) + "\n"
 
@@ -124,6 +146,8 @@ def _json(report: Report) -> str:
 def _json_cell(cell: Cell) -> dict[str, Any]:
     return {
         **vars(cell),
+        "ingredients": [asdict(one) for one in cell.ingredients],
+        "rests_on": cell.rests_on,
         "n": cell.n,
         "mean": cell.mean,
         "std": cell.std,

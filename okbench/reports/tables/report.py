@@ -8,7 +8,7 @@ from functools import cached_property
 
 from okbench.papers.table_types import Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
-from okbench.reports.tables.verdicts import Judgement, judge
+from okbench.reports.tables.verdicts import Judgement, judge_all
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
 
@@ -23,7 +23,8 @@ class Report:
     `machines` are those behind the seconds; `others` counts the stored outcomes of other settings,
     versions or seeds, which no cell counts; `disputed` the trials measured more than once with
     different scores, of which the later counts. `absent` are learners that are neither installed
-    nor measured; no cell is theirs.
+    nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
+    one family of tests; `alternatives` are the cells measured with other settings, by name.
     """
 
     table: str
@@ -38,11 +39,22 @@ class Report:
     blessed: Mapping[CellKey, Cell] = field(default_factory=dict)
     disputed: int = 0
     absent: tuple[str, ...] = ()
+    family: Mapping[CellKey, Cell] = field(default_factory=dict)
+    alternatives: Mapping[str, Mapping[CellKey, Cell]] = field(default_factory=dict)
 
     @cached_property
     def verdicts(self) -> Mapping[CellKey, Judgement]:
         """How each cell stands to what the paper prints."""
-        return {key: judge(cell) for key, cell in self.cells.items()}
+        judged = judge_all({**self.family, **self.cells})
+        return {key: judged[key] for key in self.cells}
+
+    @cached_property
+    def other_verdicts(self) -> Mapping[str, Mapping[CellKey, Judgement]]:
+        """The same for the cells with other settings."""
+        return {
+            name: {key: found for key, found in judge_all(cells).items() if found.measured}
+            for name, cells in self.alternatives.items()
+        }
 
     @property
     def has_printed(self) -> bool:
@@ -84,16 +96,20 @@ def report(
     disputed: int = 0,
     versions: Versions | None = None,
     absent: tuple[str, ...] = (),
+    family: Mapping[CellKey, Cell] | None = None,
+    alternatives: Mapping[str, Mapping[CellKey, Cell]] | None = None,
+    also_counted: frozenset[str] = frozenset(),
 ) -> Report:
     """The report of a table. `machines` gives the machine line of an environment's hash; `blessed`
     are the cells of its baseline, `versions` those of the installed learners, `absent` the labels
-    of learners that the table has lost.
+    of learners that the table has lost; `family` are the cells of the whole table, and
+    `alternatives` those with other settings, made of the trials `also_counted`.
     """
     known = machines or {}
     found = cells(table, outcomes, expected, versions)
     measured = {(cell.dataset, cell.learner): cell for cell in found}
     environments = {found for cell in measured.values() for found in cell.environments}
-    counted = {id_ for ids in expected.values() for id_ in ids}
+    counted = also_counted.union(*expected.values())
     return Report(
         table=table.name,
         title=table.title,
@@ -107,4 +123,6 @@ def report(
         blessed={key: cell for key, cell in (blessed or {}).items() if cell.values},
         disputed=disputed,
         absent=absent,
+        family=family or {},
+        alternatives=alternatives or {},
     )

@@ -15,10 +15,12 @@ class Options:
     """Which trials, and how to run them. None means: all of them, or as the table says.
 
     `repetitions` names single row orders, counted from 0, where `trials` takes the first so many.
-    `time_limit` is in seconds inside the learner, `memory_limit` in bytes, both a trial. `retry`
+    `time_limit` is in seconds inside the learner, `memory_limit` in bytes, both per trial. `retry`
     names the endings that are run again; `again` runs everything again. `timing` measures one
-    trial at a time. `backend` is "threads", "processes", or the name of a backend registered with
-    joblib that can hand out results as they come; left empty, each learner gets what suits it.
+    trial at a time. `force` runs trials that are expected not to fit into the memory. `backend` is
+    "processes", or the name of a backend registered with joblib that can hand out results as they
+    come, whose trials end at limits between blocks alone. Left empty, or with "threads", compiled
+    learners of okbench run in threads as long as no limit is set, and all else in processes.
     """
 
     datasets: tuple[str, ...] | None = None
@@ -33,6 +35,7 @@ class Options:
     retry: frozenset[Status] = frozenset()
     again: bool = False
     timing: bool = False
+    force: bool = False
 
     def __post_init__(self) -> None:
         if self.trials is not None and self.trials < 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -10,7 +10,7 @@ from typing import Any
 
 from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.registry import Entry, find, settings_of
+from okbench.learners.registry import Entry, NotAllowed, find, is_allowed, settings_of
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
@@ -46,11 +46,23 @@ def trials_by_cell(
     table: Table, load: Load, options: Options = _ALL, cells: Sequence[Cell] | None = None
 ) -> Mapping[tuple[str, str], tuple[Trial, ...]]:
     """The trials behind each cell, by dataset (`name` or `name:variant`) and learner label."""
+    chosen = chosen_cells(table, options) if cells is None else cells
+    refuse_not_allowed(column for _, column in chosen)
     _refuse_untaken(table)
     return {
         (row_key(table, row), column.label): _trials(table, row, column, load, options)
-        for row, column in (chosen_cells(table, options) if cells is None else cells)
+        for row, column in chosen
     }
+
+
+def refuse_not_allowed(columns: Iterable[LearnerColumn]) -> None:
+    """Refuse user-defined learners that may not be imported, all of them in one message."""
+    refused = []
+    for column in columns:
+        with named_in(column.where):
+            refused += [] if is_allowed(column.learner) else [column]
+    if refused:
+        raise NotAllowed([column.learner for column in refused], refused[0].where)
 
 
 def cell_plans(

@@ -15,7 +15,7 @@ from okbench.base.errors import UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws, FloatArray, RecordedDraws, Task, check_role
 from okbench.learners.draws import KINDS, Kind, NamedArrays, fault_of
-from okbench.learners.registry import Entry, find
+from okbench.learners.registry import Entry, NotAllowed, find, is_allowed
 from okbench.papers.table_types import Setting
 from okbench.protocols.contract import ONLINE
 from okbench.trials.plan.resolve_settings import resolve_settings
@@ -57,6 +57,11 @@ class Expected:
     sum_f: float | None = None
     sum_abs_f: float | None = None
     scores: FloatArray | None = None  # rows × columns, in the order the rows are met
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare."""
+        return all(value is None for value in vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,18 @@ def _learner(fields: Mapping[str, Node], task: Task) -> tuple[Entry, Settings]:
     node = fields["learner"]
     name = node.text()
     try:
+        if not is_allowed(name):
+            raise NotAllowed([name], node.where)
         entry = find(name)
         cls = entry.load()
         check_role(cls, ONLINE, entry.name)
+    except NotAllowed:
+        raise
     except UsageError as error:
         raise node.error(str(error)) from error
-    if task not in getattr(cls, "tasks", entry.tasks):
-        raise node.error(f"{entry.name} does not do {task}; it does {', '.join(entry.tasks)}")
+    tasks = getattr(cls, "tasks", entry.tasks)
+    if task not in tasks:
+        raise node.error(f"{entry.name} does not do {task}; it does {', '.join(tasks)}")
     settings = fields["settings"].items() if "settings" in fields else ()
     given = {name: Setting(_setting(value), where=value.where) for name, value in settings}
     return entry, resolve_settings(cls, entry.name, given, node.where)

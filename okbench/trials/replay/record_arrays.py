@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-from numpy.lib.format import read_array as read_npy
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from okbench.base.config_nodes import Node
 from okbench.base.errors import DataError, did_you_mean
+from okbench.datasets.readers.damage import printable
+from okbench.datasets.readers.numpy_files import array_of_npy, arrays_of_npz
 
 _KINDS = {
     "iu": "whole numbers",
@@ -53,13 +52,12 @@ def array_of_file(named: Node, key: Node | None) -> NDArray[Any]:
         raise key.error(f"{path} is one array; only .npz and .mat files have keys")
     if path.suffix != ".npy" and key is None:
         raise named.error(f"the key of the array in {path} is missing beside it")
-    if path.suffix == ".mat" and key:
-        return _read_mat(path, key)
     try:
-        with path.open("rb") as file:
-            return _read_npz(path, file, key) if key else read_npy(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise named.data_error(f"{path} cannot be read ({error})") from error
+        if key is None:
+            return array_of_npy(path)
+        return _read_mat(path, key) if path.suffix == ".mat" else _read_npz(path, key)
+    except DataError as error:
+        raise (key or named).data_error(str(error)) from error
 
 
 def file_beside(node: Node) -> Path:
@@ -98,20 +96,17 @@ def _from_file(node: Node) -> NDArray[Any]:
     return np.asarray(found[index])
 
 
-def _read_npz(path: Path, file: BinaryIO, key: Node) -> NDArray[Any]:
-    with NpzFile(file, allow_pickle=False) as held:
-        if key.text() not in held.files:
-            hint = did_you_mean(key.text(), held.files)
-            names = ", ".join(held.files)
-            raise key.data_error(f"{path} holds no '{key.text()}'.{hint} It holds {names}")
-        return np.asarray(held[key.text()])
+def _read_npz(path: Path, key: Node) -> NDArray[Any]:
+    found, held = arrays_of_npz(path, key.text())
+    if not found:
+        names = printable(", ".join(held))
+        hint = did_you_mean(key.text(), held)
+        raise DataError(f"{path} holds no '{key.text()}'.{hint} It holds {names}")
+    return found[key.text()]
 
 
 def _read_mat(path: Path, key: Node) -> NDArray[Any]:
     from okbench.datasets.readers.matlab import read_mat
 
-    try:
-        (found,) = read_mat(path, key.text())
-    except DataError as error:
-        raise key.data_error(str(error)) from error
+    (found,) = read_mat(path, key.text())
     return found if isinstance(found, np.ndarray) else np.asarray(found.toarray())

@@ -21,7 +21,7 @@ from okbench.protocols.metrics import default_metric
 from okbench.trials.replay.record import Record
 from okbench.trials.run.block_sizes import Span
 from okbench.trials.run.protocol_loop import Ended, Route, Walker, figure_of
-from okbench.trials.run.workers import ENDS_THE_RUN, use_one_thread
+from okbench.trials.run.workers import ends_the_run, use_one_thread
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _walk(
     except Ended as ended:
         with _located(record, *ended.span):
             raise ended.__cause__ or Diverged(0, ended.reason) from None
-    supports = tuple(support for _, _, support, _ in walker.ledgers[0].points)
+    supports = tuple(support for _, _, support, _ in walker.account.ledgers[0].points)
     return errors, scored.scores if scored else None, supports
 
 
@@ -202,7 +202,7 @@ def _located(record: Record, begin: int = 0, stop: int = 0) -> Iterator[None]:
     place = f"{record.path}: in rows {begin} to {stop - 1}" if stop else str(record.path)
     try:
         yield
-    except ENDS_THE_RUN:
+    except ends_the_run():
         raise
     except UsageError as error:
         raise ConfigError(f"{place}: {error}") from error

@@ -1,8 +1,11 @@
 """From planned trials to outcomes.
 
-`run_table` runs a table into a store, `execute` hands out outcomes as they come, `run_trial` runs
-one trial, and `protocol_loop` hands its rows to the learner; `estimate` says what a run would take.
+`run_table` runs a table into a store, `execute` hands out outcomes as they come, from threads or
+from the worker processes of `guarded`, `run_trial` runs one trial, `protocol_loop` hands its rows
+to the learner, and `account` is what it writes down; `estimate` and `memory_needs` compute what a
+run would take.
 """
 
-__all__ = ["block_sizes", "curve_totals", "environment", "estimate", "execute", "protocol_loop",
-           "run_table", "run_trial", "workers"]  # fmt: skip
+__all__ = ["account", "block_sizes", "curve_totals", "environment", "estimate", "execute",
+           "guarded", "memory_needs", "protocol_loop", "run_table", "run_trial",
+           "workers"]  # fmt: skip

@@ -38,19 +38,20 @@ def hash_of(environment: Mapping[str, Any]) -> str:
 
 
 def machine_line(environment: Mapping[str, Any]) -> str:
-    """The line that stands under a table of seconds."""
-    packages, blas = environment["packages"], environment["blas"]
-    library = " ".join(str(part) for part in (blas["name"], blas["version"], blas["core"]) if part)
-    threads = f"{blas['threads']} thread{'' if blas['threads'] == 1 else 's'} a trial"
+    """The line that stands under a table of seconds; what a record lacks is a question mark."""
+    packages, blas = (environment.get(name, {}) for name in ("packages", "blas"))
+    library = " ".join(filter(None, (blas.get(name) for name in ("name", "version", "core"))))
+    threads = blas.get("threads", "?")
+    known = {name: environment.get(name, "?") for name in ("cpu", "cores", "memory_gb", "os")}
     return ", ".join(
         [
-            environment["cpu"],
-            f"{environment['cores']} cores",
-            f"{environment['memory_gb']} GB",
-            environment["os"],
-            f"Python {environment['python']}",
-            *(f"{name} {packages[name]}" for name in ("numpy", "numba", "okbench")),
-            f"{library}, {threads}",
+            f"{known['cpu']}",
+            f"{known['cores']} cores",
+            f"{known['memory_gb']} GB",
+            f"{known['os']}",
+            f"Python {environment.get('python', '?')}",
+            *(f"{name} {packages.get(name, '?')}" for name in ("numpy", "numba", "okbench")),
+            f"{library or 'unknown BLAS'}, {threads} thread{'' if threads == 1 else 's'} a trial",
         ]
     )
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-import numpy as np
-
-from okbench.datasets.dataset_types import Dataset
 from okbench.papers.table_types import Table
 from okbench.trials.plan.cells import (
     Cell,
@@ -20,6 +17,7 @@ from okbench.trials.plan.cells import (
 )
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, in_rounds, named_in, remaining, trials_by_cell
+from okbench.trials.run.memory_needs import Need, available, needs, rows_bytes
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -42,7 +40,8 @@ class Summary:
 
     `seconds` is what `measured` of the trials to run are expected to take with the jobs asked
     for; of the others nothing is known. `bytes` counts rows and models held at one time. `overlong`
-    are the cells whose trials are expected to outrun their `time_limit`, which ends them.
+    are the cells whose trials are expected to outrun their `time_limit`, which ends them. `needs`
+    are computed from rows and settings, and `available` are the bytes there are for them.
     """
 
     table: str
@@ -55,6 +54,8 @@ class Summary:
     missing: Mapping[str, str]  # dataset → what is not here and the command that gets it
     time_limit: float = math.inf
     overlong: tuple[Overlong, ...] = ()
+    needs: tuple[Need, ...] = ()
+    available: int = 0
 
 
 def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: Options) -> Summary:
@@ -85,6 +86,8 @@ def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: O
         missing=absent,
         time_limit=limit,
         overlong=overlong(planned, expected, limit),
+        needs=tuple(needs(todo, load, options)),
+        available=available(),
     )
 
 
@@ -161,13 +164,7 @@ def _seconds(outcome: Outcome, rows: int, whole: bool) -> float:
 
 def _rows_bytes(trials: Iterable[Trial], load: Load) -> int:
     """Bytes of all rows the trials learn from."""
-    return sum(_bytes_of(load(*key)) for key in {_rows_key(trial) for trial in trials})
-
-
-def _bytes_of(dataset: Dataset) -> int:
-    X = dataset.X
-    held = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
-    return int(sum(array.nbytes for array in held) + dataset.y.nbytes)
+    return sum(rows_bytes(load(*key)) for key in {_rows_key(trial) for trial in trials})
 
 
 def _rows_key(trial: Trial) -> tuple[str, str]:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
-import re
-import sys
-import tempfile
+import threading
 import warnings
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import joblib
-from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from okbench.base.errors import OkbenchError, UsageError
-from okbench.base.quantities import now
-from okbench.learners.registry import find
+from okbench.base.errors import UsageError
+from okbench.learners.registry import find, is_ours
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
-from okbench.trials.run.protocol_loop import Limits
+from okbench.trials.run.guarded import run_guarded
+from okbench.trials.run.protocol_loop import Limits, never
 from okbench.trials.run.run_trial import attempt
-from okbench.trials.run.workers import StopSignal, begin_work, terminable, use_one_thread
+from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
-
-_JOBLIB_NAMES = {"threads": "threading", "processes": "loky"}
 
 
 def execute(
@@ -35,39 +28,42 @@ def execute(
 ) -> Generator[Outcome, None, None]:
     """The outcomes of trials, in the order they come to an end.
 
-    Compiled learners run in threads that share the rows, all others in worker processes, which
-    call `load` (cached, and picklable) for themselves. When the run is interrupted, by Ctrl-C,
-    SIGTERM or by closing the iterator, nothing is handed out of the trials under way, and no
-    worker survives. Close it (`contextlib.closing`) if you leave it early.
+    Compiled learners of okbench run in threads that share the rows, as long as no limit is set. All
+    other trials run in worker processes that can be ended, which call `load` (cached, and
+    picklable) for themselves. When the run is interrupted, by Ctrl-C, SIGTERM or by closing the
+    iterator, nothing is handed out of the trials under way, and no worker survives. Close it
+    (`contextlib.closing`) if you leave it early.
     """
     use_one_thread()
-    with _stop_signal() as signal, terminable():
-        limits = Limits(options.time_limit or math.inf, options.memory_limit, signal.is_cut)
-        if options.timing:
-            for trial in _alternating(trials):
-                yield replace(attempt(trial, load, limits), timed=True)
-            return
-        for backend, group in _by_backend(trials, options).items():
-            if backend == "processes":
-                coming = _surviving(group, load, limits, signal, options.jobs)
-            elif backend in _JOBLIB_NAMES:
-                coming = _side_by_side(group, load, limits, signal, backend, options.jobs)
-            else:  # another machine does not see the signal
-                loose = replace(limits, stopped=Limits.stopped)
-                coming = _side_by_side(group, load, loose, signal, backend, options.jobs)
-            with closing(coming) as outcomes:
-                yield from outcomes
-
-
-@contextmanager
-def _stop_signal() -> Iterator[StopSignal]:
-    """A signal that is cut on the way out, whatever the way."""
-    with tempfile.TemporaryDirectory(prefix="okbench-", ignore_cleanup_errors=True) as folder:
-        signal = StopSignal.tied(Path(folder))
+    stop = threading.Event()
+    limits = Limits(options.time_limit or math.inf, options.memory_limit, stop.is_set)
+    with terminable():
         try:
-            yield signal
+            if options.timing:
+                for outcome in _one_by_one(trials, load, limits, options):
+                    yield replace(outcome, timed=True)
+                return
+            for backend, group in _by_backend(trials, options).items():
+                if backend == "processes":
+                    coming = run_guarded(group, load, limits, options.jobs)
+                else:
+                    coming = _side_by_side(group, load, limits, backend, options.jobs)
+                with closing(coming) as outcomes:
+                    yield from outcomes
         finally:
-            signal.cut()
+            stop.set()
+
+
+def _one_by_one(
+    trials: Iterable[Trial], load: Load, limits: Limits, options: Options
+) -> Generator[Outcome, None, None]:
+    """Here, or in one worker process when any of the trials needs one: under equal conditions."""
+    ordered = _alternating(trials)
+    if "processes" in {_backend(trial, options) for trial in ordered}:
+        with closing(run_guarded(ordered, load, limits, 1)) as outcomes:
+            yield from outcomes
+    else:
+        yield from (attempt(trial, load, limits) for trial in ordered)
 
 
 def _alternating(trials: Iterable[Trial]) -> list[Trial]:
@@ -78,66 +74,43 @@ def _alternating(trials: Iterable[Trial]) -> list[Trial]:
 def _by_backend(trials: Iterable[Trial], options: Options) -> dict[str, list[Trial]]:
     groups: dict[str, list[Trial]] = {}
     for trial in trials:
-        compiled = getattr(find(trial.learner).load(), "compiled", False)
-        suited = "threads" if compiled else "processes"
-        groups.setdefault(options.backend or suited, []).append(trial)
+        groups.setdefault(_backend(trial, options), []).append(trial)
     return groups
 
 
-def _surviving(
-    trials: list[Trial], load: Load, limits: Limits, signal: StopSignal, jobs: int
-) -> Generator[Outcome, None, None]:
-    """Outcomes from worker processes; one that dies costs the trials under way and no others."""
-    waiting = {trial.id: trial for trial in trials}
-    while waiting:
-        lost: list[Outcome] = []
-        try:
-            group = list(waiting.values())
-            with closing(_side_by_side(group, load, limits, signal, "processes", jobs)) as outcomes:
-                for outcome in outcomes:
-                    del waiting[outcome.trial.id]
-                    yield outcome
-        except BrokenProcessPool as death:
-            reason = _cause(death)
-            begun = signal.left_behind() & waiting.keys()
-            if not begun:
-                raise OkbenchError(f"no worker process could be started: {reason}") from death
-            lost = [
-                Outcome(waiting.pop(id_), "failed", reason=reason, finished=now())
-                for id_ in sorted(begun)
-            ]
-        yield from lost
+def _backend(trial: Trial, options: Options) -> str:
+    if options.backend not in ("", "threads", "processes"):
+        return options.backend
+    limited = min(options.time_limit or math.inf, options.memory_limit) < math.inf
+    guarded = options.backend == "processes" or limited or not _is_trusted(trial.learner)
+    return "processes" if guarded else "threads"
+
+
+def _is_trusted(learner: str) -> bool:
+    """Whether a learner returns from its calls and lets other threads run meanwhile."""
+    entry = find(learner)
+    return is_ours(entry) and getattr(entry.load(), "compiled", False)
 
 
 def _side_by_side(
-    trials: list[Trial],
-    load: Load,
-    limits: Limits,
-    signal: StopSignal,
-    backend: str,
-    jobs: int,
+    trials: list[Trial], load: Load, limits: Limits, backend: str, jobs: int
 ) -> Generator[Outcome, None, None]:
     """Outcomes from joblib, `jobs` trials at a time."""
     jobs = min(jobs, len(trials))
-    workers, extra = jobs, {}
-    if backend == "processes":
-        # One job would run here, where a learner that ends its process ends the whole run. So
-        # there are two workers at least; handing out `jobs` trials at a time keeps the second idle.
-        workers = max(2, jobs)
-        extra = {"initializer": begin_work, "initargs": (os.getpid(), tuple(sys.path))}
+    if backend != "threads":  # another machine does not see that the run is stopped
+        limits = replace(limits, stopped=never)
     try:
         parallel = joblib.Parallel(
-            n_jobs=workers,
-            backend=_JOBLIB_NAMES.get(backend, backend),
+            n_jobs=jobs,
+            backend="threading" if backend == "threads" else backend,
             return_as="generator_unordered",
             pre_dispatch=jobs,
             batch_size=1,
-            **extra,
         )
     except ValueError as error:
         raise UsageError(f"backend '{backend}': {error}") from error
     run: Any = joblib.delayed(_run)
-    outcomes = parallel(run(trial, load, limits, signal) for trial in trials)
+    outcomes = parallel(run(trial, load, limits) for trial in trials)
     try:
         for outcome in outcomes:  # noqa: UP028 – delegating would close them outside the filter
             yield outcome
@@ -147,17 +120,6 @@ def _side_by_side(
             outcomes.close()
 
 
-def _run(trial: Trial, load: Load, limits: Limits, signal: StopSignal) -> Outcome:
+def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
     use_one_thread()
-    with signal.at(trial):
-        return attempt(trial, load, limits)
-
-
-def _cause(death: BrokenProcessPool) -> str:
-    """What is known of a worker's end, in the exit codes a shell would show."""
-    codes = {int(code) for code in re.findall(r"\((-?\d+)\)", str(death))}
-    shown = ", ".join(str(128 - code if code < 0 else code) for code in sorted(codes))
-    if not shown:
-        return f"worker died: {str(death).splitlines()[0]}"
-    killed = "; 137 means the system killed it, most often for lack of memory"
-    return f"worker died (exit {shown}{killed if -9 in codes else ''})"
+    return attempt(trial, load, limits)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from okbench.base import tracebacks
 from okbench.base.errors import UsageError
+from okbench.base.worker_processes import memory_of
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged
 from okbench.protocols.contract import Rows, Stage
@@ -27,21 +28,38 @@ from okbench.protocols.metrics import METRICS, Metric
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.run import block_sizes
+from okbench.trials.run.account import Account, Begun, Finished, Ledger, Marked, Report, Trained
 from okbench.trials.run.block_sizes import Span, fixed, growing, ticks
-from okbench.trials.run.curve_totals import Totals, totals_of
-from okbench.trials.run.workers import ENDS_THE_RUN, one_process
-from okbench.trials.trial_types import Curve, Outcome, Status, Trial
+from okbench.trials.run.workers import ends_the_run, one_process
+from okbench.trials.trial_types import Outcome, Status, Trial
 
 Observe = Callable[[Span, NDArray[np.float64]], None]
+Tell = Callable[[Report], None]
+
+SLACK = 64_000_000  # bytes of scratch memory that a learner need not count as its model
+
+
+def nobody(report: Report) -> None:
+    """Where the reports of a trial go that no other process follows."""
+
+
+def never() -> bool:
+    """Where nothing stops a trial but its limits."""
+    return False
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends a trial before its last row; looked at between blocks."""
+    """What ends a trial before its last row; looked at between blocks.
+
+    Unless it `believes` what a learner says of its size, no other trial runs in this process, whose
+    growth is then the learner's.
+    """
 
     seconds: float = math.inf
     bytes: float = math.inf
-    stopped: Callable[[], bool] = lambda: False
+    stopped: Callable[[], bool] = never
+    believes: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,9 +92,19 @@ class Ended(Exception):
         self.traced = traced
 
 
-def walk(trial: Trial, dataset: Dataset, learner: Any, limits: Limits = Limits()) -> Outcome:
-    """Run a learner, begun and ready, through a trial. Its mistakes never escape as exceptions."""
-    walker = Walker(route_of(trial, dataset, learner), learner, limits)
+def walk(
+    trial: Trial,
+    dataset: Dataset,
+    learner: Any,
+    limits: Limits = Limits(),
+    tell: Tell = nobody,
+    base: int | None = None,
+) -> Outcome:
+    """Run a learner, begun and ready, through a trial. Its mistakes never escape as exceptions.
+
+    `base` is what the process held before the learner was made, in bytes.
+    """
+    walker = Walker(route_of(trial, dataset, learner), learner, limits, tell, base)
     try:
         for stage in walker.route.stages:
             walker.go(stage)
@@ -103,33 +131,21 @@ def route_of(trial: Trial, dataset: Dataset, learner: Any) -> Route:
 
 
 def figure_of(learner: Any, name: str) -> int | None:
-    """A figure that a learner offers as an attribute or a method; None when it has none to give."""
+    """A figure that a learner offers as an attribute or a method; None when it has none to give, or
+    one that is no count of 64 bits."""
     try:
         figure = getattr(learner, name, None)
-        return None if figure is None else int(figure() if callable(figure) else figure)
+        given: Any = figure() if callable(figure) else figure
+        count = int(given)
+        return count if count == given and 0 <= count < 2**63 else None
     except Exception:
         return None
-
-
-@dataclass
-class _Ledger:
-    """What is written down of a stage."""
-
-    stage: Stage
-    stops: Sequence[int]
-    totals: Totals
-    rows: int = 0
-    points: list[tuple[int, float | None, int | None, float]] = field(default_factory=list)
-
-    @property
-    def total(self) -> float | None:
-        return self.totals.after(self.rows) if self.rows else None
 
 
 class FitClock:
     """The time left to a learner that is given all rows in one call; it marks progress here."""
 
-    def __init__(self, walker: Walker, ledger: _Ledger) -> None:
+    def __init__(self, walker: Walker, ledger: Ledger) -> None:
         self._walker = walker
         self._ledger = ledger
         self._begun = time.perf_counter()
@@ -154,7 +170,8 @@ class FitClock:
                 f"({least}) and at most {stage.end - stage.begin}"
             )
         cost = None if total is None else float(total)
-        points.append((int(rows_seen), cost, self._walker.support(), self._seconds()))
+        support = self._walker.support()
+        self._walker.note(Marked(int(rows_seen), cost, support, self._seconds()))
 
     def _seconds(self) -> float:
         return self._before + time.perf_counter() - self._begun
@@ -163,47 +180,61 @@ class FitClock:
 class Walker:
     """A learner on its way through the rows, its clock, and what is known so far."""
 
-    def __init__(self, route: Route, learner: Any, limits: Limits = Limits()) -> None:
+    def __init__(
+        self,
+        route: Route,
+        learner: Any,
+        limits: Limits = Limits(),
+        tell: Tell = nobody,
+        base: int | None = None,
+    ) -> None:
         self.route, self.learner, self.limits = route, learner, limits
         self.seconds = self.cpu_seconds = 0.0
-        self.train_seconds: float | None = None
-        self.ledgers: list[_Ledger] = []
-        self.sizes = block_sizes.sizes()
-        self.resident_before = psutil.Process().memory_info().rss
+        self.account = Account(route.metric)
+        self._tell = tell
+        self._sizes = block_sizes.sizes()
+        self._base = held_here() if base is None else base
+
+    def note(self, report: Report) -> None:
+        """Write a report down, and hand it on."""
+        self.account.take(report)
+        self._tell(report)
 
     def go(self, stage: Stage) -> None:
         """Walk through one stage, or raise `Ended` on the way."""
-        count, stops = stage.end - stage.begin, self.route.stops
+        stops = self.route.stops
         if stops is None:
-            stops = ticks(count, self.route.dataset.task, stage.together)
-        ledger = _Ledger(stage, stops, totals_of(self.route.metric, count))
-        self.ledgers.append(ledger)
+            stops = ticks(stage.end - stage.begin, self.route.dataset.task, stage.together)
+        self.note(Begun(stage, stops))
         for span in self._spans(stage, stops):
-            (self._fit if stage.is_fit else self._step)(ledger, span)
+            (self._fit if stage.is_fit else self._step)(stage, span)
             if span[1] < self.route.dataset.n_rows:
                 self._look_at_limits(span[1])
         if stage.training:
-            self.train_seconds = self.seconds
+            self.note(Trained(self.seconds))
 
     def _spans(self, stage: Stage, stops: Sequence[int]) -> Iterator[Span]:
         if stage.is_fit:
             return iter([(stage.begin, stage.end)])
         if stage.block:
             return fixed(stage.begin, stage.end, stage.block)
-        return growing(stage.begin, stage.end, stops, self.sizes, stage.together)
+        return growing(stage.begin, stage.end, stops, self._sizes, stage.together)
 
-    def _step(self, ledger: _Ledger, span: Span) -> None:
+    def _step(self, stage: Stage, span: Span) -> None:
         X, y, truth = self._rows(span)
-        first, *rest = ledger.stage.verbs
+        first, *rest = stage.verbs
         answer = self._call(first, X, y, span)
         for verb in rest:
             self._call(verb, X, y, span)
-        self._write_down(ledger, span, answer, truth)
+        self._write_down(stage, span, answer, truth)
 
-    def _fit(self, ledger: _Ledger, span: Span) -> None:
+    def _fit(self, stage: Stage, span: Span) -> None:
         X, y, _ = self._rows(span)
-        self._call("fit", X, y, span, FitClock(self, ledger))
-        ledger.rows = span[1] - span[0]
+        self._call("fit", X, y, span, FitClock(self, self.account.ledgers[-1]))
+        self._note_finished(span[1] - span[0], None)
+
+    def _note_finished(self, upto: int, costs: NDArray[np.float64] | None) -> None:
+        self.note(Finished(upto, costs, self.support(), self.seconds, self.cpu_seconds))
 
     def _rows(self, span: Span) -> tuple[Any, Any, NDArray[Any]]:
         """Rows, their labels, and the labels once more, where no learner can write."""
@@ -219,7 +250,7 @@ class Walker:
             # an overflow shows in the answers, which end the trial as diverged
             with one_process(), np.errstate(all="ignore"):
                 return call(*arguments)
-        except ENDS_THE_RUN:
+        except ends_the_run():
             raise
         except Diverged as error:
             reason = self._at_row(span[0] + error.row, str(error))
@@ -234,26 +265,18 @@ class Walker:
             self.seconds += time.perf_counter() - wall
             self.cpu_seconds += time.thread_time() - cpu
 
-    def _write_down(self, ledger: _Ledger, span: Span, answer: Any, truth: NDArray[Any]) -> None:
-        at, upto = span[0] - ledger.stage.begin, span[1] - ledger.stage.begin
+    def _write_down(self, stage: Stage, span: Span, answer: Any, truth: NDArray[Any]) -> None:
         try:
             scored = self.route.metric.costs(answer, truth, self.route.detail)
         except BadAnswer as error:
-            reason = self._in_rows(span, f"{ledger.stage.verbs[0]} returned {error}")
+            reason = self._in_rows(span, f"{stage.verbs[0]} returned {error}")
             raise Ended("failed", reason, span) from error
-        ledger.totals.add(scored.rows)
         self.route.observe(span, scored.rows)
         bad = scored.diverged_at
-        ledger.rows = upto if bad is None else at + bad
-        done = {tick for tick in ledger.stops if at < tick <= ledger.rows}
-        if ledger.rows == ledger.stage.end - ledger.stage.begin:
-            done.add(ledger.rows)
-        support = self.support()
-        ledger.points += [
-            (tick, ledger.totals.after(tick), support, self.seconds) for tick in sorted(done)
-        ]
+        upto = span[1] if bad is None else span[0] + bad
+        self._note_finished(upto - stage.begin, scored.rows)
         if bad is not None:
-            row, what = span[0] + bad, f"{self.route.metric.answer} {np.asarray(answer)[bad]}"
+            row, what = span[0] + bad, f"{self.route.metric.answer} {scored.answer[bad]}"
             reason = self._at_row(row, f"{what} is no usable number")
             raise Ended("diverged", reason, (row, row + 1))
 
@@ -275,11 +298,13 @@ class Walker:
         return None
 
     def _bytes(self) -> int:
-        """What the learner says it holds, else what the process grew by since it began."""
-        held = figure_of(self.learner, "nbytes")
-        if held is not None:
-            return held
-        return max(0, int(psutil.Process().memory_info().rss - self.resident_before))
+        """What the learner says it holds, unless this is not to be believed and leaves too much of
+        what the process grew by unexplained; without a figure, that growth."""
+        stated = figure_of(self.learner, "nbytes")
+        if stated is not None and self.limits.believes:
+            return stated
+        grown = max(0, held_here() - self._base)
+        return grown if stated is None or grown > stated + SLACK else stated
 
     def support(self) -> int | None:
         """How many supports the learner holds, if it says so."""
@@ -293,30 +318,18 @@ class Walker:
 
     def outcome(self, trial: Trial, end: Ended | None = None) -> Outcome:
         """All that is known, whether or not the last row was reached."""
-        counted = next((entry for entry in self.ledgers if entry.stage.counted), None)
+        self.account.seconds, self.account.cpu_seconds = self.seconds, self.cpu_seconds
+        self.account.support = self.support()
         raised = end.__cause__ if end and end.traced else None
-        return Outcome(
+        return self.account.outcome(
             trial,
             end.status if end else "done",
-            rows=counted.rows if counted else 0,
-            total=counted.total if counted else None,
-            seconds=self.seconds,
-            cpu_seconds=self.cpu_seconds,
-            train_seconds=self.train_seconds,
-            support=self.support(),
-            bytes=self._bytes(),
-            curve=self._curve(),
-            reason=end.reason if end else "",
-            extra={} if raised is None else {"traceback": tracebacks.tail(raised)},
+            self._bytes(),
+            end.reason if end else "",
+            {} if raised is None else {"traceback": tracebacks.tail(raised)},
         )
 
-    def _curve(self) -> Curve:
-        """The points of the stage that is drawn, with one at its end, however early that came."""
-        drawn = next((entry for entry in self.ledgers if entry.stage.drawn), None)
-        if drawn is None:
-            return ()
-        reached = drawn.points[-1][0] if drawn.points else 0
-        if drawn.rows > reached:
-            total = None if drawn.stage.is_fit else drawn.total
-            drawn.points.append((drawn.rows, total, self.support(), self.seconds))
-        return tuple(drawn.points)
+
+def held_here() -> int:
+    """Bytes that this process holds."""
+    return memory_of(psutil.Process())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -16,8 +16,13 @@ from okbench.trials.plan.planning import Load, cell_plans, in_rounds, remaining,
 from okbench.trials.run.environment import hash_of, here
 from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
 from okbench.trials.run.execute import execute
+from okbench.trials.run.memory_needs import needs, refuse_what_cannot_fit
 from okbench.trials.store.files import Store
-from okbench.trials.trial_types import Outcome
+from okbench.trials.trial_types import Outcome, Trial
+
+CellKey = tuple[str, str]  # dataset, learner label
+# puts the planned trials in the order in which they are run, from what is known of others
+Arrange = Callable[[Mapping[CellKey, Sequence[Trial]], Mapping[str, Outcome]], list[Trial]]
 
 
 @dataclass
@@ -57,12 +62,14 @@ def run(
     store: Store,
     options: Options,
     watch: Callable[[Tally], None],
+    arrange: Arrange = lambda planned, known: in_rounds(planned),
 ) -> Tally:
     """Run what is not done yet and store each outcome as it ends; `watch` is called before the
     first, when the tally knows what is expected to outrun the time limit, and after each.
 
     What was planned is stored before the first trial, also of cells that are done already.
     Datasets that are not here are left out and named in the tally; none here at all is a DataError.
+    A trial that cannot fit into the memory is an OkbenchError before the first one runs.
     """
     cells = chosen_cells(table, options)
     absent = absent_rows(table, cells, missing)
@@ -74,7 +81,7 @@ def run(
     environment = here()
     with store.writer(environment, hash_of(environment)) as writer:
         known = writer.contents.standing(timed=options.timing or None)
-        todo = remaining(in_rounds(planned), known, options)
+        todo = remaining(arrange(planned, known), known, options)
         limit = time_limit_of(table, options)
         tally = Tally(
             total=len(todo),
@@ -83,6 +90,7 @@ def run(
             overlong=overlong(planned, guesses(todo, known.values(), load), limit),
             time_limit=limit,
         )
+        refuse_what_cannot_fit(needs(todo, load, options), options)
         watch(tally)
         writer.plan(plans)
         with closing(execute(todo, load, replace(options, time_limit=limit))) as outcomes:

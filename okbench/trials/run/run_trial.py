@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import psutil
 
 from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Problem, begun
-from okbench.learners.registry import find
-from okbench.protocols.contract import Rows
+from okbench.learners.registry import allow, find, is_allowed
+from okbench.protocols.contract import BATCH, MAP, Rows
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
 from okbench.trials.plan.seeds import draws, with_seed
-from okbench.trials.run.protocol_loop import Limits, walk
-from okbench.trials.run.workers import ENDS_THE_RUN, one_process
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.run.account import Beginning, Warming
+from okbench.trials.run.block_sizes import MOST
+from okbench.trials.run.memory_needs import rows_bytes
+from okbench.trials.run.protocol_loop import Limits, Tell, held_here, nobody, walk
+from okbench.trials.run.workers import ends_the_run, one_process
+from okbench.trials.trial_types import Outcome, Status, Trial
 
 WARM_UP_ROWS = 300
 _warm: set[tuple[object, ...]] = set()
 _warming = Lock()
 
 
-def attempt(trial: Trial, load: Load, limits: Limits) -> Outcome:
-    """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`."""
-    busy = os.getloadavg()[0]
+def attempt(
+    trial: Trial, load: Load, limits: Limits, tell: Tell = nobody, warm_up: bool = True
+) -> Outcome:
+    """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`.
+
+    `tell` gets the reports of its progress. Without `warm_up`, a learner that compiles itself does
+    so on the clock.
+    """
+    busy = psutil.getloadavg()[0]
     try:
-        outcome = _run(trial, load, limits)
-    except ENDS_THE_RUN:
+        outcome = _run(trial, load, limits, tell, warm_up)
+    except ends_the_run():
         raise
     except BaseException as error:  # sys.exit among them
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
-        outcome = Outcome(trial, "failed", reason=f"{place}: {_reason(error)}", extra=_kept(error))
+        status: Status = "memory" if isinstance(error, MemoryError) else "failed"
+        outcome = Outcome(trial, status, reason=f"{place}: {_reason(error)}", extra=_kept(error))
     return replace(outcome, finished=now(), extra={**outcome.extra, "load": busy})
 
 
@@ -50,16 +60,30 @@ def _kept(error: BaseException) -> dict[str, Any]:
     return {} if isinstance(error, OkbenchError) else {"traceback": tracebacks.tail(error)}
 
 
-def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
+def _run(trial: Trial, load: Load, limits: Limits, tell: Tell, warm_up: bool) -> Outcome:
     dataset = load(trial.dataset, trial.variant)
     if dataset.fingerprint != trial.fingerprint:
         raise OkbenchError(
             f"the rows are not those the trial was planned for ({dataset.fingerprint}, planned "
             f"{trial.fingerprint}); plan it again"
         )
+    if not is_allowed(trial.learner):  # it was planned elsewhere, where it is allowed
+        allow(trial.learner)
     cls = find(trial.learner).load()
-    _warm_up(cls, trial, dataset, limits)
-    return walk(trial, dataset, _ready(cls, trial, dataset), limits)
+    handed = _bytes_handed_over(cls, trial, dataset)
+    if warm_up:
+        tell(Warming(held_here() + handed, getattr(cls, "compiled", False) is True))
+        _warm_up(cls, trial, dataset, limits)
+    base = held_here() + handed
+    tell(Beginning(base))
+    return walk(trial, dataset, _ready(cls, trial, dataset), limits, tell, base)
+
+
+def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
+    """Bytes of the rows of one call at most: they are copies, and no part of a model."""
+    at_once = PROTOCOLS[trial.protocol].role_of(cls) in (BATCH, MAP)
+    rows = dataset.n_rows if at_once else min(dataset.n_rows, max(MOST, trial.block))
+    return rows_bytes(dataset) * rows // max(1, dataset.n_rows)
 
 
 def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:

@@ -32,9 +32,8 @@ from okbench.trials.search.search_grid import (
     combinations,
     grid_of,
     label_of,
-    refuse_unknown,
-    searched,
 )
+from okbench.trials.search.searched_ranges import refuse_unknown, searched
 from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial

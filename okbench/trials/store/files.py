@@ -1,35 +1,43 @@
-"""What was measured, kept: one file of JSON lines a table, added to and never rewritten.
+"""What was measured, kept: one file of JSON lines per table, added to and never rewritten by runs.
 
-    {"okbench":"results","schema":2}
-    {"environment":{...},"hash":"..."}      once for each machine and set of versions
-    {"plan":{...}}                          one per cell, written before its first trial is run
-    {"outcome":{...}}                       one per trial, written as the trial ends
+    {"okbench":"results","schema":3,"crc":"…"}
+    {"environment":{...},"hash":"...","crc":"…"}   once for each machine and set of versions
+    {"plan":{...},"crc":"…"}                       one per cell, before its first trial is run
+    {"outcome":{...},"crc":"…"}                    one per trial, written as the trial ends
 
 Lines of two such files may be put into one. A baseline says more in its header: why it was blessed.
-Files of schema 1 have no plans; a second header stands before the first plan that is added to one.
+Files of schema 1 have no plans, those of schema 1 and 2 no checksums; a header of today's schema
+stands before the first line that is added to one. Whoever writes holds the lock of a second file,
+`table5.jsonl.lock`, from before the first look at the results until the last line is written.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from okbench.base.errors import StoreError
 from okbench.base.locks import try_lock
-from okbench.trials.store.outcome_json import outcome_of, outcome_record, to_bytes, without_curve
-from okbench.trials.store.plans import CellPlan, plan_of, plan_record
+from okbench.base.whole_files import make_folder, replacing, sync_folder
+from okbench.papers.table_names import file_of
+from okbench.trials.store.lines import (
+    SCHEMA,
+    environment_line,
+    header_line,
+    outcome_line,
+    plan_line,
+)
+from okbench.trials.store.outcome_json import presentable
+from okbench.trials.store.plans import CellPlan
+from okbench.trials.store.read_lines import blessed_of, check_readable, contents_of
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome
 
-SCHEMA = 2
-_HEADERS = [to_bytes({"okbench": "results", "schema": schema}) for schema in (1, SCHEMA)]
 _ADVICE = {
     errno.ENOSPC: "free some space and run again",
     errno.EDQUOT: "free some space and run again",
@@ -47,7 +55,7 @@ class Store:
     @classmethod
     def of(cls, results: Path, table: str) -> Store:
         """The store of a table, `lsokl/table5`, in a results folder."""
-        return cls(results / f"{table}.jsonl")
+        return cls(file_of(results, table, ".jsonl"))
 
     def outcomes(self, timed: bool | None = None) -> dict[str, Outcome]:
         """What came of each trial, by id; none when the file is not there yet."""
@@ -59,24 +67,9 @@ class Store:
 
     def blessed(self) -> Mapping[str, Any]:
         """What the first header says of a baseline; nothing is read beyond it."""
-        contents = Contents()
         with _explained(self.path, "read"), self.path.open("rb") as file:
             line = file.readline()
-        if line.endswith(b"\n"):
-            self._take(contents, line, 1)
-        return contents.blessed
-
-    @contextmanager
-    def writer(self, environment: Mapping[str, Any], hash_: str) -> Iterator[Writer]:
-        """Add outcomes measured in this environment; one writer at a time."""
-        with _explained(self.path, "open"):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            _check_file(self.path)
-            file = FileIO(self.path, "a+")
-        with file:
-            with _explained(self.path, "lock"):
-                _lock(file, self.path)
-            yield Writer(file, self.path, self.read(curves=False), dict(environment), hash_)
+        return blessed_of(self.path, line)
 
     def read(self, curves: bool = True) -> Contents:
         """All the file holds, nothing when it is not there. Reading it without the curves takes
@@ -87,45 +80,63 @@ class Store:
         with _explained(self.path, "read"):
             _check_file(self.path)
             data = self.path.read_bytes()
-        *lines, rest = data.split(b"\n")
-        if not lines and not any(header.startswith(rest) for header in _HEADERS):
-            raise _not_results(self.path)
-        contents = Contents(end=len(data) - len(rest), torn=bool(rest))
-        for number, line in enumerate(lines, start=1):
-            self._take(contents, line if curves else without_curve(line), number)
-        return contents
+        return contents_of(self.path, data, curves)
 
-    def _take(self, contents: Contents, line: bytes, number: int) -> None:
-        """Add what a line says to the contents."""
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else writes this file meanwhile; a StoreError if somebody does."""
+        with ExitStack() as held:
+            with _explained(self.path, "open"):
+                real = self._real_path
+                make_folder(real.parent)
+                _check_file(self.path)
+                file = held.enter_context(real.with_name(f"{real.name}.lock").open("ab"))
+            with _explained(self.path, "lock"):
+                is_ours = try_lock(file.fileno())
+            if not is_ours:
+                raise StoreError(
+                    f"{self.path}: another okbench run is writing here; wait for it, or choose "
+                    "another folder with --results"
+                )
+            yield
+
+    @contextmanager
+    def writer(self, environment: Mapping[str, Any], hash_: str) -> Iterator[Writer]:
+        """Add outcomes measured in this environment; one writer at a time. A baseline is never
+        added to."""
+        with self.locked():
+            with _explained(self.path, "open"):
+                file = self._real_path.open("ab", buffering=0)
+            with file:
+                with _explained(self.path, "open"):
+                    sync_folder(self._real_path.parent)
+                contents = self.read(curves=False)
+                if contents.blessed:
+                    raise StoreError(
+                        f"{self.path}: a baseline, to which no outcomes are added; nothing was "
+                        "changed. Choose another folder with --results, and make its outcomes "
+                        "the baseline with okbench bless"
+                    )
+                yield Writer(file, self.path, contents, dict(environment), hash_)
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Write the file anew, whole, while it is locked; of a link, the file that it leads to."""
+        before = _identity(self.path)
         try:
-            record = json.loads(line.decode("utf-8"))
-            if number == 1 or "okbench" in record:
-                self._check_header(record)
-                contents.blessed = record.get("blessed", contents.blessed)
-                contents.schema = max(contents.schema, int(record["schema"]))
-            elif "environment" in record:
-                contents.environments[record["hash"]] = dict(record["environment"])
-            elif "plan" in record:
-                contents.plans.append(plan_of(record["plan"]))
-            else:
-                contents.measured.append(outcome_of(record["outcome"]))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            if number == 1:
-                raise _not_results(self.path) from error
-            what = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise StoreError(
-                f"{self.path}:{number}: a damaged line ({what}); nothing was changed. "
-                "Repair or delete the line, or choose another folder with --results"
-            ) from error
-
-    def _check_header(self, record: Mapping[str, Any]) -> None:
-        if record["okbench"] != "results":
-            raise ValueError("not a results header")
-        if int(record["schema"]) > SCHEMA:
-            raise StoreError(
-                f"{self.path}: written by a newer okbench (schema {record['schema']}; this one "
-                f"reads up to {SCHEMA}); nothing was changed. Upgrade okbench"
+            with replacing(self._real_path) as file:
+                file.write(b"".join(lines))
+        except OSError as error:
+            kept = (
+                "What was there before is kept"
+                if _identity(self.path) == before
+                else "The new results are in place, but a power cut may undo it"
             )
+            raise _refusal(self.path, "write", error, kept) from error
+
+    @property
+    def _real_path(self) -> Path:
+        """The file itself where the path is a link, so that all its names have one lock."""
+        return Path(os.path.realpath(self.path))
 
 
 class Writer:
@@ -136,7 +147,7 @@ class Writer:
 
     def __init__(
         self,
-        file: FileIO,
+        file: BinaryIO,
         path: Path,
         contents: Contents,
         environment: dict[str, Any],
@@ -145,58 +156,74 @@ class Writer:
         self.contents = contents
         self._file, self._path, self._size = file, path, contents.end
         self._schema = contents.schema
-        self._plans = {plan.slot: _plan_line(plan) for plan in contents.plans}
+        self._plans = {plan.slot: plan_line(plan) for plan in contents.plans}
         self._environment, self._hash = environment, hash_
         self._introduced = hash_ in contents.environments
+        self._is_torn = contents.torn
         self.recovered = ""
         if contents.torn:
             with _explained(path, "write"):
-                file.truncate(contents.end)
+                self._drop_rest()
             self.recovered = (
                 f"{path}: the last line was cut short by a run that was killed; dropped"
             )
 
     def plan(self, plans: Iterable[CellPlan]) -> None:
         """Write the plans of cells, except those that are already the last of their slot."""
-        lines = {plan.slot: _plan_line(plan) for plan in plans}
+        lines = {plan.slot: plan_line(plan) for plan in plans}
         new = {slot: line for slot, line in lines.items() if self._plans.get(slot) != line}
         if not new:
             return
-        header = b"" if self._schema == SCHEMA else _HEADERS[-1]
-        self._append(header + b"".join(new.values()))
-        self._schema = SCHEMA
+        self._append(b"".join(new.values()))
         self._plans |= new
 
     def add(self, outcome: Outcome) -> Outcome:
-        """Write an outcome; it is given back with the environment it was measured in."""
-        outcome = replace(outcome, environment=self._hash)
-        line = to_bytes({"outcome": outcome_record(outcome)})
+        """Write an outcome; it is given back as it was written: with the environment it was
+        measured in, and with messages that can be printed."""
+        outcome = presentable(replace(outcome, environment=self._hash))
+        line = outcome_line(outcome)
+        check_readable(self._path, line)
         if not self._introduced:
-            line = to_bytes({"environment": self._environment, "hash": self._hash}) + line
-        if not self._size:
-            line = _HEADERS[-1] + line
+            line = environment_line(self._hash, self._environment) + line
         self._append(line)
-        self._schema = self._schema or SCHEMA
         self._introduced = True
         return outcome
 
     def _append(self, line: bytes) -> None:
         """All of these lines or nothing of them."""
+        if self._schema != SCHEMA:
+            line = header_line() + line
         with _explained(self._path, "write"):
+            if self._is_torn:
+                self._drop_rest()
+            self._check_unchanged()
             try:
+                self._is_torn = True
                 written = 0
                 while written < len(line):
                     written += self._file.write(line[written:]) or 0
-                os.fsync(self._file)
+                os.fsync(self._file.fileno())
             except OSError:
                 with suppress(OSError):
-                    self._file.truncate(self._size)
+                    self._drop_rest()
                 raise
+        self._is_torn, self._schema = False, SCHEMA
         self._size += len(line)
 
+    def _drop_rest(self) -> None:
+        """Cut off what follows the whole lines."""
+        self._file.truncate(self._size)
+        self._is_torn = False
 
-def _plan_line(plan: CellPlan) -> bytes:
-    return to_bytes({"plan": plan_record(plan)})
+    def _check_unchanged(self) -> None:
+        """What another program puts in the place of the file, or adds to it, is left alone."""
+        mine = os.fstat(self._file.fileno())
+        if _identity(self._path) == (mine.st_dev, mine.st_ino) and mine.st_size == self._size:
+            return
+        raise StoreError(
+            f"{self._path}: another program has replaced, removed or changed the results while "
+            "okbench was writing them; the rest is not written. Run again to go on"
+        )
 
 
 @contextmanager
@@ -205,30 +232,27 @@ def _explained(path: Path, verb: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0, "see --results")
-        kept = " Everything written before is kept." if verb == "write" else ""
-        raise StoreError(
-            f"{path}: cannot {verb} the results: {error.strerror or error}.{kept} "
-            f"To go on: {advice}"
-        ) from error
+        kept = "Everything written before is kept" if verb == "write" else "Nothing was changed"
+        raise _refusal(path, verb, error, kept) from error
 
 
-def _lock(file: FileIO, path: Path) -> None:
-    if not try_lock(file.fileno()):
-        raise StoreError(
-            f"{path}: another okbench run is writing here; wait for it, or choose "
-            "another folder with --results"
-        )
+def _refusal(path: Path, verb: str, error: OSError, kept: str) -> StoreError:
+    advice = _ADVICE.get(error.errno or 0, "see --results")
+    return StoreError(
+        f"{path}: cannot {verb} the results: {error.strerror or error}. {kept}. To go on: {advice}"
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has this name, if any."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _check_file(path: Path) -> None:
     """A folder or a device in the place of a results file is never read nor written."""
     if path.exists() and not path.is_file():
         raise StoreError(f"{path}: not a file; choose another folder with --results")
-
-
-def _not_results(path: Path) -> StoreError:
-    return StoreError(
-        f"{path}:1: not a file of okbench results; nothing was changed. Move it away, or choose "
-        "another folder with --results"
-    )

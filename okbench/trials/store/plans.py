@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from okbench.trials.store.field_types import check_text, shown
 from okbench.trials.store.outcome_json import trial_of, trial_record
 from okbench.trials.trial_types import Trial
 
@@ -56,13 +57,15 @@ def plan_of(record: Mapping[str, Any]) -> CellPlan:
     """The plan behind a record; ValueError, KeyError or TypeError says what is wrong with it."""
     unknown = set(record) - _KEYS
     if unknown:
-        raise ValueError(f"unknown key '{min(unknown)}'")
+        raise ValueError(f"unknown key {shown(min(unknown))}")
+    table, label = (check_text(name, record[name]) for name in ("table", "label"))
     trial = trial_of({**record["trial"], "repetition": 0})
+    _ = trial.id  # texts that cannot be encoded are refused here, where the line is known
     given, takes = (_names(record, key) for key in ("given", "takes"))
     stored = {name for name, _ in trial.settings}
     if not given <= takes & stored:
-        raise ValueError(f"no value of the given setting '{min(given - (takes & stored))}'")
-    return CellPlan(str(record["table"]), str(record["label"]), trial, given, takes)
+        raise ValueError(f"no value of the given setting {shown(min(given - (takes & stored)))}")
+    return CellPlan(table, label, trial, given, takes)
 
 
 def _names(record: Mapping[str, Any], key: str) -> frozenset[str]:

@@ -1,0 +1,73 @@
+"""The checks in a worker process: a learner that never returns, or that ends its process, fails the
+check under way, and the next one begins in a new process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+from typing import Any
+
+from okbench.base.worker_processes import Worker, end_descendants
+from okbench.learners.checks import checks, checks_of, run_check
+from okbench.learners.checks.subject import CheckResult
+from okbench.learners.registry import find
+
+_POLL_SECONDS = 0.1
+_TAKEN = "taken"
+
+
+def run_guarded_checks(name: str, seconds: float) -> Iterator[CheckResult]:
+    """Every check of the roles that a learner has, each for so many seconds at most."""
+    wanted = {check.name: check.role for check in checks_of(name)}
+    worker: Worker | None = None
+    try:
+        for place, check in enumerate(checks()):
+            if wanted.get(check.name) != check.role:
+                continue
+            if worker is None:
+                worker = Worker(_serve, name)
+            result, survived = _answer(worker, place, check.name, seconds)
+            if not survived:
+                worker.end()
+                worker = None
+            yield result
+    finally:
+        if worker is not None:
+            worker.end()
+
+
+def _answer(worker: Worker, place: int, name: str, seconds: float) -> tuple[CheckResult, bool]:
+    """What came of a check, and whether the worker can do another."""
+    deadline = None
+    try:
+        worker.connection.send(place)
+        while True:
+            alive = worker.is_alive()  # asked first: a message may be the last that it sent
+            wait(worker.sources, _POLL_SECONDS)
+            if worker.connection.poll():
+                message = worker.connection.recv()
+                if isinstance(message, CheckResult):
+                    return message, True
+                deadline = time.monotonic() + seconds
+            elif not alive:
+                return CheckResult(name, "failed", worker.death()), False
+            elif deadline is not None and time.monotonic() > deadline:
+                reason = f"no return within {seconds:g} s; its process was ended"
+                return CheckResult(name, "failed", reason), False
+    except (EOFError, OSError):
+        return CheckResult(name, "failed", worker.death()), False
+
+
+def _serve(connection: Any, name: str) -> None:
+    """Run the checks that are asked for by their places, until no more can come."""
+    known = checks()
+    while True:
+        try:
+            check = known[connection.recv()]
+        except EOFError:
+            return
+        connection.send(_TAKEN)
+        result = run_check(check, find(name))
+        end_descendants()
+        connection.send(result)

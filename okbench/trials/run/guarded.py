@@ -1,0 +1,245 @@
+"""Trials in worker processes, whose limits hold even inside a call that never returns.
+
+A trial that keeps to its limits ends by itself, between two blocks. One that overruns a limit by
+more than a grace is ended with its process and everything this has started, and the outcome is made
+of what it has reported so far. The run goes on in a new process.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from okbench.base.errors import OkbenchError
+from okbench.base.quantities import now
+from okbench.base.worker_processes import Worker, end_descendants
+from okbench.learners.registry import find, is_ours
+from okbench.protocols.metrics import METRICS
+from okbench.trials.plan.planning import Load
+from okbench.trials.run.account import Account, Beginning, Warming
+from okbench.trials.run.protocol_loop import SLACK, Limits, never
+from okbench.trials.run.run_trial import attempt
+from okbench.trials.run.workers import use_one_thread
+from okbench.trials.trial_types import Outcome, Status, Trial
+
+WARM_UP_SECONDS = {True: 120.0, False: 10.0}  # for a compiled learner, and for any other
+WARM_UP_BYTES = 512_000_000  # for compiling, and for modules that are imported meanwhile
+_LEAST_FENCE = 1_000_000_000  # bytes; a compiler that is refused memory ends its process
+_POLL_SECONDS = 0.05
+_POLLS_PER_HUNT = 10  # looking for descendants costs more than looking at one process
+_STARTS = 3  # in a row that may fail
+_TAKEN = "taken"
+
+
+def grace_seconds(limit: float) -> float:
+    """How long a call may go on beyond the time limit: a second, or a tenth of the limit."""
+    return max(1.0, 0.1 * limit)
+
+
+def grace_bytes(limit: float) -> float:
+    """What a call may hold beyond the memory limit: 64 MB, or a tenth of the limit."""
+    return max(SLACK, 0.1 * limit)
+
+
+def run_guarded(
+    trials: Sequence[Trial], load: Load, limits: Limits, jobs: int
+) -> Generator[Outcome, None, None]:
+    """The outcomes of trials as they end, `jobs` at a time; a worker that dies costs one trial.
+
+    Closing the generator ends the workers, and nothing is handed out of the trials under way.
+    """
+    waiting = deque(trials)
+    endless: set[str] = set()  # learners whose warm-up was ended: they go without
+    failed_starts = 0
+    ended: list[Outcome] = []
+    slots = [_Slot(load, limits) for _ in range(min(jobs, len(waiting)))]
+    try:
+        while waiting or ended or any(slot.trial for slot in slots):
+            for slot in slots:
+                if waiting and slot.trial is None:
+                    trial = waiting.popleft()
+                    slot.give(trial, trial.learner not in endless)
+            yield from ended  # while the next ones run
+            ended = []
+            wait([source for slot in slots for source in slot.sources], _POLL_SECONDS)
+            for slot in slots:
+                try:
+                    ended += slot.look()
+                except _NotStarted as death:
+                    failed_starts += 1
+                    if failed_starts == _STARTS:
+                        reason = f"no worker process could be started: {death}"
+                        raise OkbenchError(reason) from death
+                    waiting.appendleft(death.trial)
+                except _EndlessWarmUp as end:
+                    endless.add(end.trial.learner)
+                    waiting.appendleft(end.trial)
+            failed_starts = 0 if ended else failed_starts
+    finally:
+        for slot in slots:
+            slot.end()
+
+
+class _NotRun(Exception):
+    """Raised where a trial has to be given to another worker."""
+
+    def __init__(self, trial: Trial, reason: str = "") -> None:
+        super().__init__(reason)
+        self.trial = trial
+
+
+class _NotStarted(_NotRun):
+    """The worker died before it took the trial."""
+
+
+class _EndlessWarmUp(_NotRun):
+    """The warm-up was ended from outside."""
+
+
+class _Slot:
+    """A worker, which is replaced when it is gone, and the trial that it runs."""
+
+    def __init__(self, load: Load, limits: Limits) -> None:
+        self._load, self._limits = load, limits
+        self._worker: Worker | None = None
+        self.trial: Trial | None = None
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        return self._worker.sources if self._worker and self.trial else ()
+
+    def give(self, trial: Trial, warm_up: bool) -> None:
+        """Have a trial run."""
+        if self._worker is None or not self._worker.is_alive():
+            self.end()
+            self._worker = Worker(_serve, self._load)
+        limits = replace(self._limits, stopped=never, believes=is_ours(find(trial.learner)))
+        self.trial = trial
+        self._account = Account(METRICS[trial.metric])
+        self._is_taken = self._is_warming = False
+        self._base = self._deadline = self._since = math.inf
+        self._polls = 0
+        with suppress(OSError):  # it has died this moment, as `look` will find
+            self._worker.connection.send((trial, limits, warm_up))
+
+    def look(self) -> list[Outcome]:
+        """The outcome of the trial if it has ended; one that overruns a limit is ended here."""
+        worker, trial = self._worker, self.trial
+        if worker is None or trial is None:
+            return []
+        alive = worker.is_alive()  # asked first: a message may be the last that it sent
+        try:
+            while worker.connection.poll():
+                report = worker.connection.recv()
+                if isinstance(report, Outcome):
+                    self.trial = None
+                    return [report]
+                self._take(report)
+        except (EOFError, OSError):
+            alive = False
+        if not alive:
+            return [self._of_the_dead(trial, worker)]
+        outcome = self._of_the_overrun(trial, worker)
+        return [outcome] if outcome else []
+
+    def end(self) -> None:
+        """End the worker, and its trial with it."""
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = self.trial = None
+
+    def _take(self, report: Any) -> None:
+        self._is_taken, self._since = True, time.monotonic()
+        if report == _TAKEN:
+            return
+        self._account.take(report)
+        left = self._limits.seconds - self._account.seconds
+        left += grace_seconds(self._limits.seconds)
+        if isinstance(report, Warming | Beginning):
+            self._base = report.base
+            self._is_warming = isinstance(report, Warming)
+        if isinstance(report, Warming):
+            self._base += WARM_UP_BYTES
+            left = max(left, WARM_UP_SECONDS[report.is_compiled]) if left < math.inf else left
+        self._deadline = self._since + left
+
+    def _of_the_dead(self, trial: Trial, worker: Worker) -> Outcome:
+        reason = worker.death()
+        self.end()
+        if not self._is_taken:
+            raise _NotStarted(trial, reason)
+        return Outcome(trial, "failed", reason=reason, finished=now())
+
+    def _of_the_overrun(self, trial: Trial, worker: Worker) -> Outcome | None:
+        """The outcome of a trial that is ended because it overruns a limit, if it does."""
+        limits, held = self._limits, self._held(worker)
+        waited = time.monotonic()
+        seconds = self._account.seconds + max(0.0, waited - self._since)
+        if held is not None and held >= limits.bytes + grace_bytes(limits.bytes):
+            status: Status = "memory"
+            why = f"{held / 1e6:.4g} MB held, the limit is {limits.bytes / 1e6:.4g} MB"
+        elif waited > self._deadline:
+            status = "timeout"
+            why = f"{seconds:.3g} s and no return, the limit is {limits.seconds:g} s"
+        else:
+            return None
+        self.end()
+        if self._is_warming:
+            raise _EndlessWarmUp(trial)
+        self._account.seconds = seconds
+        place = f"{trial.learner} × {trial.dataset} r={trial.repetition}"
+        reason = f"{place}, from row {self._account.row} on: {why}; its process was ended"
+        outcome = self._account.outcome(trial, status, held, reason, {})
+        return replace(outcome, finished=now())
+
+    def _held(self, worker: Worker) -> int | None:
+        """Bytes held by the learner; None when nobody needs to know."""
+        if self._limits.bytes == math.inf or self._base == math.inf:
+            return None
+        self._polls += 1
+        descendants = self._polls % _POLLS_PER_HUNT == 0
+        return max(0, worker.memory(descendants) - int(self._base))
+
+
+def _serve(connection: Any, load: Load) -> None:
+    """Run the trials that come, one at a time, until no more can come."""
+    use_one_thread()
+    while True:
+        try:
+            trial, limits, warm_up = connection.recv()
+        except EOFError:
+            return
+        connection.send(_TAKEN)
+        with _fence(limits.bytes):
+            outcome = attempt(trial, load, limits, connection.send, warm_up)
+        end_descendants()
+        connection.send(outcome)
+
+
+@contextmanager
+def _fence(limit: float) -> Iterator[None]:
+    """Let the system refuse a large allocation at once (Linux). It counts what is reserved, not
+    what is used, so it allows twice the limit, and 1 GB; the parent measures what is used."""
+    status = Path("/proc/self/status")
+    if limit == math.inf or not status.exists():
+        yield
+        return
+    import resource
+
+    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    reserved = 1024 * int(fields["VmData"].split()[0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    asked = int(reserved + max(_LEAST_FENCE, 2 * (limit + grace_bytes(limit))))
+    most = min(each for each in (asked, soft, hard) if each != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
