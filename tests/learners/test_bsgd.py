@@ -195,3 +195,43 @@ def test_settings_that_make_no_sense_are_refused(changed, message):
     with pytest.raises(UsageError) as refused:
         BSGDMerging(**changed).begin(Problem("binary", 3, (0, 1)))
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("width", [0.2, 8.0])
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize("seed", [4, 15, 28, 36])
+def test_merges_that_are_equally_good_are_chosen_as_in_the_plain_loop(task, width, seed):
+    """Coefficients of one size, and odd seeds with few places: merges that only rounding ranks."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((220, [2, 4, 6][seed % 3]))
+    X = 0.5 * np.round(X) if seed % 2 else X
+    wished = X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(220)
+    y = np.where(wished > 0, 1, -1) if task == "binary" else np.digitize(wished, [-0.4, 0.4])
+    problem = Problem.of(X, y, 220)
+    given = {"budget": 12, "width": width, "decay": 1e-3 if seed % 2 else 0.02}
+    found = BSGDMerging(**given).begin(problem).learn_scores(X, y)
+    expected, _, _ = bsgd(X, problem.encode(y), n_columns=problem.n_columns, merging=True, **given)
+    np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max(), rtol=0)
+
+
+def test_the_search_between_equal_shares_goes_to_the_right():
+    """Two bumps of one height: shares that differ by rounding are equal."""
+    tile = aligned(TILE_SIZE)
+    tile[LOG_KERNEL : LOG_KERNEL + TILE] = -50.0
+    tile[M1 : M1 + TILE] = 0.5
+    tile[M2 : M2 + TILE] = 0.5 + 1e-16 * np.arange(-TILE // 2, TILE // 2).clip(-2, 2)
+    search(tile)
+    assert (tile[H : H + TILE] > 0.99).all()
+
+
+@pytest.mark.parametrize("decay", [1e-2, 1e4])
+def test_what_stands_for_no_sum_is_that_of_the_models_coefficients(decay):
+    """Where one column of two vectors adds up to 0, the others count by comparison with it."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((40, 2)), rng.integers(0, 3, 40)
+    given = {"budget": 4, "width": 1.5, "decay": decay}
+    learner = BSGDMerging(**given).begin(Problem("multiclass", 2, (0, 1, 2)))
+    learner.learn(X, y)
+    _, vectors, coefficients = bsgd(X, y, n_columns=3, merging=True, **given)
+    np.testing.assert_allclose(learner.support_vectors, vectors, atol=1e-9)
+    np.testing.assert_allclose(learner.coefficients.T * decay, coefficients * decay, atol=1e-9)
