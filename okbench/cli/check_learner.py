@@ -6,10 +6,11 @@ import sys
 from collections import Counter
 from contextlib import redirect_stdout
 from textwrap import indent
+from typing import Any
 
 import click
 
-from okbench.base.errors import OkbenchError
+from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli.choices import LEARNER, TIME
 
 EPILOG = """\b
@@ -29,8 +30,15 @@ Examples:
     show_default=True,
     help="End a check after this time, and go on with the next: 90s, 30m or 2h.",
 )
+@click.option(
+    "--set",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Test it with this setting: a number, a word or a list such as [0.5, 1].",
+)
 @click.option("--debug", is_flag=True, help="Print the traceback of every error it raises.")
-def check_learner(learner: str, time_limit: float, debug: bool) -> None:
+def check_learner(learner: str, time_limit: float, given: tuple[str, ...], debug: bool) -> None:
     """Test LEARNER, a name or module:Class, with the checks that every learner here passes.
 
     The exit code is 1 if a check fails. A check that does not apply is skipped. The code of LEARNER
@@ -41,7 +49,7 @@ def check_learner(learner: str, time_limit: float, debug: bool) -> None:
     from okbench.learners.checks.guarded_checks import run_guarded_checks
 
     with redirect_stdout(sys.stderr):  # what the learner's module prints
-        results = list(run_guarded_checks(learner, time_limit))
+        results = list(run_guarded_checks(learner, time_limit, _settings(given)))
     width = max(len(result.name) for result in results)
     first: dict[str, str] = {}
     for result in results:
@@ -59,3 +67,16 @@ def check_learner(learner: str, time_limit: float, debug: bool) -> None:
         raise OkbenchError(
             f"{learner} does not keep the contract: {counts['failed']} checks failed{more}"
         )
+
+
+def _settings(given: tuple[str, ...]) -> dict[str, Any]:
+    """The settings by name, from texts such as `width=2`."""
+    from okbench.papers.values import parse_value
+
+    settings = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"--set {text}: write NAME=VALUE, such as --set width=2")
+        settings[name] = parse_value(value)
+    return settings

@@ -90,3 +90,21 @@ def test_a_learner_that_does_not_come_back_fails_its_checks_and_no_others(
     assert "Traceback" not in ended.stderr
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert f"sleep {seconds}" not in left.stdout
+
+
+def test_a_learner_is_tested_with_the_settings_that_are_given(okbench: Okbench) -> None:
+    Path("wide_learner.py").write_text(
+        "import numpy as np\n\n"
+        "class Wide:\n"
+        "    def __init__(self, widths): assert list(widths) == [0.5, 1], widths\n"
+        "    def learn(self, X, y): return np.full(X.shape[0], -1)\n"
+        "    def predict(self, X): return np.full(X.shape[0], -1)\n",
+        encoding="utf-8",
+    )
+    without = okbench("check-learner", "wide_learner:Wide")
+    assert "missing 1 required positional argument" in without.out
+    given = okbench("check-learner", "wide_learner:Wide", "--set", "widths=[0.5, 1]")
+    assert "positional argument" not in given.out
+    assert "AssertionError" not in given.out
+    refused = okbench("check-learner", "wide_learner:Wide", "--set", "widths")
+    assert (refused.code, "write NAME=VALUE" in refused.err) == (2, True)

@@ -11,8 +11,10 @@ reported as skipped, with the reason.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from okbench.base import tracebacks
 from okbench.base.worker_processes import is_worker
@@ -71,13 +73,16 @@ def run_checks(name: str) -> list[CheckResult]:
     return [run_check(check, find_named(name)) for check in wanted]
 
 
-def run_check(check: Check, entry: Entry) -> CheckResult:
-    """What came of one check of one learner. Any error a learner raises is a failure."""
+def run_check(
+    check: Check, entry: Entry, settings: Mapping[str, Any] = MappingProxyType({})
+) -> CheckResult:
+    """What came of one check of one learner, with these settings in place of small ones. Any error
+    a learner raises is a failure."""
     try:
         cls = entry.load()
         if check.role not in roles_of(cls):
             raise NotApplicable(f"it does not have the role '{check.role}'")
-        check.verify(Subject(entry, cls))
+        check.verify(Subject(entry, cls, settings))
     except NotApplicable as reason:
         return CheckResult(check.name, "skipped", str(reason))
     except CheckFailed as failure:

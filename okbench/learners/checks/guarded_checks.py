@@ -4,7 +4,7 @@ check under way, and the next one begins in a new process."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -17,8 +17,13 @@ _POLL_SECONDS = 0.1
 _TAKEN = "taken"
 
 
-def run_guarded_checks(name: str, seconds: float) -> Iterator[CheckResult]:
-    """Every check of the roles that a learner has, each for so many seconds at most."""
+def run_guarded_checks(
+    name: str, seconds: float, settings: Mapping[str, Any]
+) -> Iterator[CheckResult]:
+    """Every check of the roles that a learner has, each for so many seconds at most.
+
+    `settings` take the place of the small ones that the checks choose.
+    """
     wanted = {check.name: check.role for check in checks_of(name)}
     worker: Worker | None = None
     try:
@@ -26,7 +31,7 @@ def run_guarded_checks(name: str, seconds: float) -> Iterator[CheckResult]:
             if wanted.get(check.name) != check.role:
                 continue
             if worker is None:
-                worker = Worker(_serve, name)
+                worker = Worker(_serve, name, settings)
             result, survived = _answer(worker, place, check.name, seconds)
             if not survived:
                 worker.end()
@@ -59,7 +64,7 @@ def _answer(worker: Worker, place: int, name: str, seconds: float) -> tuple[Chec
         return CheckResult(name, "failed", worker.death()), False
 
 
-def _serve(connection: Any, name: str) -> None:
+def _serve(connection: Any, name: str, settings: Mapping[str, Any]) -> None:
     """Run the checks that are asked for by their places, until no more can come."""
     known = checks()
     while True:
@@ -68,6 +73,6 @@ def _serve(connection: Any, name: str) -> None:
         except EOFError:
             return
         connection.send(_TAKEN)
-        result = run_check(check, find(name))
+        result = run_check(check, find(name), settings)
         end_descendants()
         connection.send(result)

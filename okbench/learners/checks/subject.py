@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import Parameter
 from typing import Any, Literal, NoReturn
@@ -76,6 +76,7 @@ class Subject:
 
     entry: Entry
     cls: type
+    given: Mapping[str, Any] = field(default_factory=dict)  # settings in place of the small ones
 
     @cached_property
     def settings(self) -> Mapping[str, Parameter]:
@@ -91,7 +92,8 @@ class Subject:
         return self.cls(**{**self._small(), **given})
 
     def _small(self) -> dict[str, Any]:
-        return {name: value for name, value in SMALL.items() if name in self.settings}
+        small = {name: value for name, value in SMALL.items() if name in self.settings}
+        return {**small, **self.given}
 
     def begun(self, stream: Stream, seed: int = 0) -> Any:
         """A learner with small settings that knows the problem, if it has `begin`."""
@@ -99,7 +101,7 @@ class Subject:
 
     def begun_with_defaults(self, stream: Stream) -> Any:
         """The same with the settings it has by itself."""
-        return begun(self.cls, {}, stream.problem, Draws(0))
+        return begun(self.cls, self.given, stream.problem, Draws(0))
 
     def learned(self, stream: Stream, seed: int = 0) -> Any:
         """`begun`, after it has learned the stream."""
