@@ -39,9 +39,10 @@ class Origin(NamedTuple):
 
     @classmethod
     def for_width(cls, width: float) -> Self:
-        """Not chosen yet."""
+        """Not chosen yet. Of widths so small that the sharpness is no double, the scores tell."""
         with np.errstate(over="ignore", divide="ignore"):
-            return cls(float(0.5 / np.float64(width) / np.float64(width)))
+            sharpness = float(0.5 / np.float64(width) / np.float64(width))
+        return cls(sharpness if np.isfinite(sharpness) else 0.0)
 
     def chosen(self, block: Block) -> Origin:
         """The origin of a model whose first rows are these."""
