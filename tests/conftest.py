@@ -15,8 +15,8 @@ settings.load_profile("untimed")
 
 
 TEST_MODULES = (
-    "broken", "broken_fits", "test_replay", "test_replay_recording", "test_trials_protocol",
-    "test_tune", "trial_material",
+    "broken", "broken_fits", "test_replay", "test_replay_recording", "test_trials_approximation",
+    "test_trials_protocol", "test_tune", "trial_material",
 )  # fmt: skip
 
 

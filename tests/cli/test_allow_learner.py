@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Okbench
 
 from okbench.base.errors import UsageError
 from okbench.learners.registry import ALLOWED, allow, find, is_allowed
+from tests.cli.conftest import Okbench
 
 LOUD = """\
 from pathlib import Path

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Okbench
 
 from okbench.base import tracebacks
+from tests.cli.conftest import Okbench
 
 RAISES = """\
 import numpy as np
