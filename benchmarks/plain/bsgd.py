@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.plain.expansions import direction
 
 ALIKE = 1e-12  # relative difference of losses, and of sums from 0, that rounding might have made
-AS_GOOD = 1e-15  # the same of two places between two vectors, whose values are less rounded
+AS_GOOD = 2e-15  # the same of two places between two vectors, whose values are less rounded
 GOLDEN = (np.sqrt(np.longdouble(5)) - 1) / 2
 SHORTEST = 2e-4  # of the bracket in which the golden section search goes on
 
@@ -106,7 +106,7 @@ def best(m1, m2, log_kernel):
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = value(left), value(right)
     while high - low >= SHORTEST:
-        if at_left - at_right > AS_GOOD * (abs(at_left) + abs(at_right)):
+        if at_left - AS_GOOD * abs(at_left) > at_right:
             high, right, at_right = right, left, at_left
             left = high - golden * (high - low)
             at_left = value(left)

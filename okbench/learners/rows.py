@@ -40,8 +40,12 @@ class Block:
         return int(self.matrix.shape[0])
 
     def __getitem__(self, rows: slice) -> Block:
-        everything = rows.indices(len(self)) == (0, len(self), 1)
-        return self if everything else Block(self.matrix[rows])
+        if rows.indices(len(self)) == (0, len(self), 1):
+            return self
+        part = Block(self.matrix[rows])
+        if "squared_norms" in vars(self):  # they are known, and those of a row depend on it alone
+            vars(part)["squared_norms"] = self.squared_norms[rows]
+        return part
 
     @property
     def is_sparse(self) -> bool:

@@ -24,7 +24,7 @@ SHORTEST = 2e-4  # of the bracket in which the search goes on
 LONGEST = 5.0
 TURNS = math.ceil(math.log(SHORTEST / LONGEST) / math.log(GOLDEN))
 ALIKE = 1e-12  # relative difference of losses, and of sums from 0, that rounding might have made
-AS_GOOD = 1e-15  # the same of two places between two vectors, whose values are less rounded
+AS_GOOD = 2e-15  # the same of two places between two vectors, whose values are less rounded
 CELLS = 128  # of the table, each way
 LEAST, MOST = -LONGEST, 0.5  # places that the table holds
 UNIT = (MOST - LEAST) / 65535  # four of which fit into a word
@@ -63,7 +63,7 @@ def search(tile: Any) -> None:
             low, high = tile[LOW + j], tile[HIGH + j]
             at_left, at_right = tile[AT_LEFT + j], tile[AT_RIGHT + j]
             goes_on = high - low >= SHORTEST
-            to_left = at_left - at_right > AS_GOOD * (abs(at_left) + abs(at_right))
+            to_left = at_left - AS_GOOD * abs(at_left) > at_right
             new_low = low if to_left else high - GOLDEN * (high - low)
             new_high = low + GOLDEN * (high - low) if to_left else high
             length = GOLDEN * (new_high - new_low)

@@ -57,13 +57,15 @@ def cheapest(
             reached = scores[i, column] - old * near + new
             if reaches == own or reached > sums[rival, slot]:
                 sums[reaches, slot] = reached
-    lowest = math.inf
     for slot in range(size):
         margin = factor * sums[own, slot] - sums[rival, slot]
         crossed = 2.0 * kernel[0, slot] * sums[product, slot]
         damage = 0.5 * (sums[before, slot] + sums[after, slot] - crossed)
-        costs[slot] = damage + price * max(0.0, 1.0 - margin)
-        lowest = min(lowest, costs[slot])
+        short = 1.0 - margin
+        costs[slot] = damage + price * (short if short > 0.0 else 0.0)
+    lowest = math.inf
+    for slot in range(size):
+        lowest = costs[slot] if costs[slot] < lowest else lowest
     highest, first = lowest + ALIKE * (lowest + price), 0
     while first < size - 1 and not costs[first] <= highest:  # costs may be no numbers
         first += 1
