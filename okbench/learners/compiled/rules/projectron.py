@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import dot, padded
+from okbench.learners.compiled.lanes import dot, inlined, padded
 from okbench.learners.compiled.losses import add_step, is_inside, towards
 from okbench.learners.compiled.supports import Supports, crowded
 from okbench.learners.compiled.walks import (
@@ -65,7 +65,9 @@ def extend(gram: Gram, kernel: Any, size: int, projection: Any, rest: float) -> 
     kernels[size, size] = 1.0
 
 
-@compiled(fastmath=FUSED)
+# Inlined because it has sums of two products: a compiled copy of its own may fuse another one than
+# the copy that LLVM keeps within the walk, and which of them runs depends on the cache.
+@inlined
 def margin_step(
     rule: ProjectronRule, loss: float, rest: float, kernels: Any, kernel: Any, projection: Any,
     size: int,
