@@ -169,24 +169,30 @@ def versions() -> Mapping[str, int | None]:
 
 
 def _announced_here() -> list[Entry]:
-    """Entries from the decorators in this folder's sources, in the order of their files' names."""
+    """Entries from the decorators in the sources of this package and of those within it, in the
+    order of their files' names."""
     folder = Path(__file__).parent
+    sources = sorted(folder.rglob("*.py"), key=lambda source: (source.stem, source))
     return [
         entry
-        for source in sorted(folder.glob("*.py"))
+        for source in sources
         if source.name != Path(__file__).name
-        for entry in _announced_in(source)
+        for entry in _announced_in(source, _module_of(source, folder))
     ]
 
 
-def _announced_in(source: Path) -> list[Entry]:
+def _module_of(source: Path, folder: Path) -> str:
+    return ".".join([str(__package__), *source.relative_to(folder).with_suffix("").parts])
+
+
+def _announced_in(source: Path, module: str) -> list[Entry]:
     text = source.read_text(encoding="utf-8")
     if "@learner(" not in text:
         return []
     return [
         Entry(
             name=ast.literal_eval(call.args[0]),
-            target=f"{__package__}.{source.stem}:{node.name}",
+            target=f"{module}:{node.name}",
             summary=(ast.get_docstring(node) or "").partition("\n")[0],
             **{word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg},
         )
