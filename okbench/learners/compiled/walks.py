@@ -45,8 +45,8 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, supports: Supports) -> Work:
-        width = supports.coefficients.shape[1]
-        return cls(aligned(1, width), aligned(1, width), aligned(1, width))
+        buffers = aligned(3, supports.coefficients.shape[1])
+        return cls(buffers[:1], buffers[1:2], buffers[2:])
 
 
 @inlined

@@ -72,16 +72,17 @@ class Partners(NamedTuple):
 
     @classmethod
     def of(cls, supports: Supports, table: FloatArray) -> Partners:
-        n_features, lanes = len(supports.lanes.place), supports.coefficients.shape[1]
+        n_features = len(supports.lanes.place)
+        per_lane = aligned(4, supports.coefficients.shape[1])
         return cls(
             table=table,
             tile=aligned(TILE_SIZE),
             values=aligned(n_features),
             columns=np.zeros(n_features, dtype=np.int32),
-            log_kernels=aligned(1, lanes),
-            squares=aligned(lanes),
-            losses=aligned(lanes),
-            places=aligned(lanes),
+            log_kernels=per_lane[:1],
+            squares=per_lane[1],
+            losses=per_lane[2],
+            places=per_lane[3],
         )
 
 
