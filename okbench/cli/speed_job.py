@@ -128,7 +128,7 @@ class _Side:
 
     def ask(self, arguments: list[str]) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it ended, which the missing answer tells
+        with suppress(BrokenPipeError):  # it ended, and the missing answer shows it
             self._process.stdin.write(json.dumps(arguments) + "\n")
             self._process.stdin.flush()
         refusal = self.answer()

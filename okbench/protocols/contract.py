@@ -165,8 +165,8 @@ class ProtocolKind:
     def lack(self) -> str:
         """What a learner without any of the roles lacks: completes the sentence "LEARNER … "."""
         methods = ", or ".join(role.spelled for role in self.roles)
-        noun = "method" if self.roles == (KERNEL,) else "methods"
-        return f"{self.roles[-1].lack}: kind: {self.name} asks for the {noun} {methods}"
+        word = "method" if self.roles == (KERNEL,) else "methods"
+        return f"{self.roles[-1].lack}: kind: {self.name} asks for the {word} {methods}"
 
     def detail(self, trial: Any) -> int | float:
         """The value of its key in a trial, 0 when it has no key."""

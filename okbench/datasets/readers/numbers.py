@@ -42,7 +42,7 @@ EXACT_TENS: NDArray[np.float64] = np.array([float(10**power) for power in range(
 
 
 class Scratch(NamedTuple):
-    """What reading a number needs at hand; `value` is where it is put."""
+    """The working memory of reading a number; `value` is where it is put."""
 
     value: NDArray[np.float64]
     tens: NDArray[np.float64]

@@ -37,7 +37,7 @@ class Stream(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The row at hand against all lanes, 1 × lanes each: every buffer has one scale only."""
+    """The current row and all lanes, 1 × lanes each: every buffer has one scale only."""
 
     lifted: FloatArray  # LIFT × its kernel, which its scores are made of
     kernel: FloatArray  # its kernel, once `find_kernel` was called

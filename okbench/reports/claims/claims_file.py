@@ -12,15 +12,15 @@
             beats: [OGD, RBP]       # every one of these
             on: [w7a, w8a]          # all datasets of the table if left out
             for: most               # of these datasets: all, most, or how many; all if left out
-            ours: half of a rival's time # what of this is not in the sentence (optional)
+            ours: half of its time    # what of this is not in the sentence (optional)
       claim7:
         says: …
         configured:                 # it follows from a table's settings
           - {in: rrf/table1, setting: components, of: FOGD, over: RRF-Hinge, is: [20, 40]}
       claim18:
         says: …
-        untold: why no table can tell
-        tells: okbench run …        # what would tell, if anything does
+        untold: why no table can decide it
+        tells: okbench run …        # the command that would, if any
 
 `beats` means a difference that is decided; `matches` also takes equality; `is near` goes with
 `within`, a margin in the metric's unit. `times: 100` with `beats` asks for a factor, of seconds,
@@ -81,7 +81,7 @@ class Ratio:
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper: comparisons of outcomes, or ratios of settings. Without either,
-    `untold` says why no table can tell.
+    `untold` says why no table can decide it.
     """
 
     id: str  # lsokl/claim3
@@ -120,7 +120,9 @@ def _claim(id_: str, node: Node) -> Claim:
     kinds = ("tests", "configured", "untold")
     fields = node.fields({"says", "where", "tells", *kinds}, ["says", "where"])
     if sum(kind in fields for kind in kinds) != 1:
-        raise node.error("a claim has either tests, configured, or untold: why no table can tell")
+        raise node.error(
+            "a claim has either tests, configured, or untold: why no table can decide it"
+        )
     return Claim(
         id_,
         fields["says"].text(),

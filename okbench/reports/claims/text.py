@@ -21,7 +21,7 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
         lines.append(f"{one.claim.id:<16}{one.standing}")
         lines.append(f"  {one.claim.says} ({one.claim.where})")
         if one.claim.untold:
-            lines.append(f"  no table can tell: {one.claim.untold}")
+            lines.append(f"  no table can decide it: {one.claim.untold}")
         readings: list[Comparison | None] = [
             *one.claim.tests,
             *(None for _ in one.claim.configured),

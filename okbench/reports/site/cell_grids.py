@@ -45,7 +45,7 @@ def glance(report: Report) -> Markup:
 
 
 def cell_by_cell(report: Report) -> Markup:
-    """A line a cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
+    """A line per cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
     best, cells = _best_cells(report), list(report.cells.values())
     fields = [
         [_dataset(cell) for cell in cells],

@@ -80,11 +80,11 @@ def picture(name: str, title: str, description: str, drawn: Markup) -> Markup:
     return tag(
         "svg",
         tag("title", title, id=f"{name}-title"),
-        tag("desc", description, id=f"{name}-told"),
+        tag("desc", description, id=f"{name}-description"),
         drawn,
         viewBox=f"0 0 {px(WIDTH)} {px(HEIGHT)}",
         role="img",
-        aria_labelledby=f"{name}-title {name}-told",
+        aria_labelledby=f"{name}-title {name}-description",
     )
 
 

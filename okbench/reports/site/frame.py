@@ -92,6 +92,6 @@ def notes(lines: Sequence[str]) -> Markup:
     return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else together()
 
 
-def several(count: int, noun: str) -> str:
+def several(count: int, what: str) -> str:
     """`1 table`, `2 tables`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -78,7 +78,7 @@ def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
     metric = METRICS[report.metric].heading
     words = f"{metric}, logarithmic" if y.logarithmic else metric
     drawn = together(
-        axes(x, y, timed, plain, "seconds inside the learner, a trial, logarithmic", words),
+        axes(x, y, timed, plain, "seconds inside the learner per trial, logarithmic", words),
         tag("path", class_="frontier", d=_stairs(found.best, x, y)) if found.best else None,
         _spots(found, report.learners, x, y),
     )

@@ -56,7 +56,7 @@ def _verdicts(exhibit: TableView) -> list[Judgement]:
 
 
 def _tables(found: Sequence[TableView]) -> Markup:
-    """A line a table: where its page is, how complete it is, and its outcomes."""
+    """A line per table: where its page is, how complete it is, and its outcomes."""
     header = [
         *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
         *(Heading(name) for name in ("cells", "trials")),

@@ -76,7 +76,7 @@ def _tally(report: Report) -> Markup:
 def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
     facts = [
-        f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
+        f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'permutation')}",
         METRICS[protocol.metric].heading,
     ]
     if exhibit.report:

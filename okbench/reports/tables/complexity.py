@@ -20,7 +20,7 @@ from okbench.trials.trial_types import Outcome
 
 @dataclass(frozen=True)
 class Measured:
-    """One trial: a setting's value, seconds a row and bytes of the model."""
+    """One trial: a setting's value, seconds per row and bytes of the model."""
 
     learner: str
     setting: str
@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Fit:
-    """An exponent with its 95 % interval, which tells the noise and bend of the points alone."""
+    """An exponent with its 95 % interval, which shows the noise and bend of the points alone."""
 
     exponent: float
     low: float
@@ -146,7 +146,7 @@ def _fits(
 
 
 def _measured(column: LearnerColumn, outcome: Outcome) -> Measured | None:
-    """What a done trial tells; nothing without a curve that has two points in its second half."""
+    """What a done trial measured; nothing if its curve lacks two points in its second half."""
     late = [point for point in outcome.curve if (point[0] or 0) >= outcome.rows / 2]
     if outcome.status != "done" or not column.point or not outcome.bytes or len(late) < 2:
         return None

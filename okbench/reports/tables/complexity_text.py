@@ -14,7 +14,7 @@ _HEADER = ("learner", "strategy", "time stated", "time fitted", "space stated", 
 
 
 def sheet_of(found: Complexity) -> Sheet:
-    """A line a learner: what the paper states, and the exponents fitted."""
+    """A line per learner: what the paper states, and the exponents fitted."""
     rows = tuple(
         tuple(
             map(
@@ -69,7 +69,7 @@ def _notes(found: Complexity) -> tuple[str, ...]:
     notes = [
         "Stated: copied from the paper. Fitted: the exponent by least squares between logarithms, "
         "over the larger half of the values, with its 95 % interval.",
-        "Time: seconds a row in the second half of the stream, by the quickest trial of a value. "
+        "Time: seconds per row in the second half of the stream, by the quickest trial of a value. "
         "Space: bytes of the model.",
     ]
     notes += [f"Values of {name}: {_values(found.measured, name)}." for name in _settings(found)]

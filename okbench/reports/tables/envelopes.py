@@ -9,7 +9,7 @@
 A value is compared by the functions of `verdicts`. That a print is missed needs every value of the
 cell to differ, so the largest of their p values is the cell's, corrected after Holm for all varied
 cells of the table. No setting is chosen here: `unreachable` rests on no fit. It speaks of the
-values of the range; a value beside them may still give the print, and `own` tells if it does.
+values of the range; a value beside them may still give the print, and `own` is true if it does.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def envelope_words(found: Envelope) -> str:
 
 
 def csv_of(found: Envelopes) -> str:
-    """A row per varied cell; the columns `at` tell of the value nearest to the print among those
+    """A row per varied cell; the columns `at` hold the value nearest to the print among those
     that the outcome rests on."""
     rows: list[Sequence[Any]] = [_CSV]
     for (dataset, learner), one in found.found.items():

@@ -142,7 +142,7 @@ def _rests_on(report: Report, cell: Cell) -> str:
 def _lay_out(
     report: Report, quantity: str, alone: Column, beside: list[Column], notes: tuple[str, ...]
 ) -> Sheet:
-    """Columns beside the paper's, a line a cell; or one column alone, its datasets going across."""
+    """Columns beside the paper's, a line per cell; or one column alone, with datasets across."""
     title = f"{report.table}: {report.title} ({quantity})"
     if not report.has_printed:
         _, ours = alone
@@ -231,7 +231,7 @@ def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str
 def _seconds_notes(report: Report) -> tuple[str, ...]:
     clocked = [cell for cell in report.cells.values() if cell.seconds is not None]
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
-    notes.append("Mean seconds inside the learner, a trial.")
+    notes.append("Mean seconds inside the learner per trial.")
     if len(report.machines) > 1:
         notes.append("Seconds of several machines: do not compare them with each other.")
     if any(not cell.timed for cell in clocked):

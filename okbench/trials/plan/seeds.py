@@ -1,6 +1,6 @@
 """Where a trial's random numbers come from: one root seed, and axes that may shift it.
 
-A row order depends on (seed, dataset, repetition) and is the same for every learner; a learner's
+A permutation depends on (seed, dataset, repetition) and is the same for every learner; a learner's
 own draws depend on (seed, dataset, learner, repetition). On nothing else.
 """
 
@@ -37,15 +37,16 @@ def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
 
 
 def published_orders(dataset: Dataset, runs: int) -> NDArray[np.int64]:
-    """The published row orders, refused when there are not enough for that many trials."""
+    """The published permutations, refused when there are not enough for that many trials."""
     if dataset.orders is None:
         raise DataError(
-            f"{dataset.name}: no published row orders are held; "
+            f"{dataset.name}: the published permutations are not available; "
             "run it with 'orders: seeded', or fetch the files that bring them"
         )
     if runs > len(dataset.orders):
         raise UsageError(
-            f"{dataset.name}: {len(dataset.orders)} row orders were published, so not {runs} trials"
+            f"{dataset.name}: {len(dataset.orders)} permutations were published, "
+            f"so not {runs} trials"
         )
     return dataset.orders
 

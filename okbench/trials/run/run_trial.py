@@ -36,7 +36,7 @@ def attempt(
 ) -> Outcome:
     """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`.
 
-    `tell` gets the reports of its progress. Without `warm_up`, a learner that compiles itself does
+    `tell` is called with its progress. Without `warm_up`, a learner that compiles itself does
     so on the clock.
     """
     busy = psutil.getloadavg()[0]

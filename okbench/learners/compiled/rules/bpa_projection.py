@@ -143,7 +143,7 @@ def introduce(
     supports: Supports, newcomer: int, size: int, sharpness: float, neighbours: Neighbours,
     kernel: Any, other: Any,
 ) -> None:  # fmt: skip
-    """Nearest supports once `newcomer`, whose kernel row is at hand, has taken its slot."""
+    """Nearest supports once `newcomer`, whose kernel row is computed, has taken its slot."""
     width = supports.coefficients.shape[1]
     find_nearest(neighbours, newcomer, size, kernel)
     for slot in range(size):

@@ -1,4 +1,4 @@
-"""The walk of the Budget Perceptron: the support that the others classify best makes room."""
+"""The walk of the Budget Perceptron: the support that the others classify best leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walk of the randomized budget Perceptron: a support drawn at random makes room."""
+"""The walk of the randomized budget Perceptron: a support drawn at random leaves."""
 
 from __future__ import annotations
 
