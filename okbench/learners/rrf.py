@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner, arrays_in
 from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rules.rrf import Model, Rates, Workspace, learn_rows, score_rows
+from okbench.learners.compiled.rules.rrf import (
+    Model,
+    Rates,
+    Workspace,
+    learn_with_scales,
+    score_with_scales,
+)
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.kernel import BLOCK
 from okbench.learners.kernel_gaps import fourier_gaps
@@ -120,14 +126,16 @@ class RRF(OnlineLearner):
         work = Workspace.of(self._model)
         for rows in _slices(block):
             entries = _entries(block[rows])
-            self.updates += learn_rows(entries, targets[rows], work, self._rates, scores[rows])
+            self.updates += learn_with_scales(
+                entries, targets[rows], work, self._rates, scores[rows]
+            )
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
         work = Workspace.of(self._model)
         for rows in _slices(block):
-            score_rows(_entries(block[rows]), work, scores[rows])
+            score_with_scales(_entries(block[rows]), work, scores[rows])
         return scores
 
 

@@ -17,7 +17,7 @@ from small_table import all_measured, small_table
 from okbench.reports.site.axes import Axis, axis, banded, counted, timed
 from okbench.reports.site.build import build
 from okbench.reports.site.frontier import frontier
-from okbench.reports.site.grids import aligned
+from okbench.reports.site.grids import align_numbers
 from okbench.reports.site.line_styles import COLOURS, dashes, hollow, look
 from okbench.reports.site.markup import tag
 from okbench.reports.tables.cells import Cell
@@ -143,12 +143,12 @@ def test_the_baseline_stands_in_a_column_of_its_own(
 
 @given(st.lists(st.text(alphabet="0123456789.±% −+–abc<&", max_size=12), min_size=1))
 def test_aligning_changes_no_text(texts: list[str]) -> None:
-    for text, shown in zip(texts, aligned(texts), strict=True):
+    for text, shown in zip(texts, align_numbers(texts), strict=True):
         assert html.unescape(re.sub(r"<[^>]*>", "", shown)) == text
 
 
 def test_numbers_get_the_room_that_others_need() -> None:
-    one, two = aligned(["35.2 % ± 0.9", "4.01 % ± 10.10"])
+    one, two = align_numbers(["35.2 % ± 0.9", "4.01 % ± 10.10"])
     assert one == '<b data-after="0">35.2</b> % ± <b data-before="0" data-after="0">0.9</b>'
     assert two == "<b>4.01</b> % ± <b>10.10</b>"
 

@@ -45,7 +45,7 @@ _KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "withi
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimTest:
     """Learners compared with others on datasets of one table."""
 
     table: str
@@ -87,7 +87,7 @@ class Claim:
     id: str  # lsokl/claim3
     says: str
     where: str
-    tests: tuple[Comparison, ...] = ()
+    tests: tuple[ClaimTest, ...] = ()
     configured: tuple[Ratio, ...] = ()
     untold: str = ""
     tells: str = ""
@@ -136,7 +136,7 @@ def _claim(id_: str, node: Node) -> Claim:
     )
 
 
-def _comparison(node: Node) -> Comparison:
+def _comparison(node: Node) -> ClaimTest:
     fields = node.fields(_KEYS, ["in"])
     verb = _only(node, fields, _VERBS)
     who = _only(node, fields, ("of", "each of"))
@@ -146,7 +146,7 @@ def _comparison(node: Node) -> Comparison:
         raise node.error("'is near' goes with scores")
     if "times" in fields and verb != "beats":
         raise node.error("'times' goes with 'beats'")
-    return Comparison(
+    return ClaimTest(
         table=fields["in"].text(),
         measure=cast(Measure, fields["compare"].choice(get_args(Measure)))
         if "compare" in fields

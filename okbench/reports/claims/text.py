@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from okbench.reports.claims.claims_file import Comparison
+from okbench.reports.claims.claims_file import ClaimTest
 from okbench.reports.claims.judge import Settled, Tested
 
 _MARKS = {True: "yes", False: "no", None: "open"}
@@ -22,7 +22,7 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
         lines.append(f"  {one.claim.says} ({one.claim.where})")
         if one.claim.untold:
             lines.append(f"  no table can decide it: {one.claim.untold}")
-        readings: list[Comparison | None] = [
+        readings: list[ClaimTest | None] = [
             *one.claim.tests,
             *(None for _ in one.claim.configured),
         ]

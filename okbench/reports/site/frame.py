@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from okbench.reports.site.markup import Child, Markup, tag, together
+from okbench.reports.site.markup import Child, Markup, siblings, tag
 
 NAME = "okbench"
 # A page loads its own style sheet and script, and nothing else: no text in it can load or run
@@ -89,7 +89,7 @@ def contents(sections: Sequence[Section]) -> Markup:
 
 def notes(lines: Sequence[str]) -> Markup:
     """What a reader must know, a line each."""
-    return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else together()
+    return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else siblings()
 
 
 def several(count: int, what: str) -> str:

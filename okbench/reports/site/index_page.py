@@ -8,7 +8,7 @@ from typing import Any
 
 from okbench.base.version import __version__
 from okbench.reports.site.frame import link, page, section, several
-from okbench.reports.site.grids import Field, Heading, Row, column, grid
+from okbench.reports.site.grids import Field, GridRow, Heading, column, grid
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Child, Markup, tag
 from okbench.reports.site.table_page import page_of, raw_of
@@ -73,7 +73,7 @@ def _tables(found: Sequence[TableView]) -> Markup:
     ]
     trials = column([f"{e.counted}" for e in found], [e.counted for e in found])
     rows = [
-        Row(
+        GridRow(
             (
                 Field(_link(exhibit), exhibit.table.name),
                 Field(exhibit.table.title, exhibit.table.title, "title"),

@@ -56,7 +56,7 @@ def hollow(number: int) -> str:
     return "mark hollow" if _turned(number) % 2 else "mark"
 
 
-def sample(number: int) -> Markup:
+def style_sample(number: int) -> Markup:
     """A piece of a learner's line, for a legend."""
     return tag(
         "svg",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from okbench.reports.csv_text import csv_text
-from okbench.reports.tables.complexity import Complexity, Fit, Measured
-from okbench.reports.tables.layout import Entry, Sheet
+from okbench.reports.tables.complexity import Complexity, Fit, MeasuredTrial
+from okbench.reports.tables.layout import Sheet, SheetText
 
 _HEADER = ("learner", "strategy", "time stated", "time fitted", "space stated", "space fitted")
 
@@ -18,7 +18,7 @@ def sheet_of(found: Complexity) -> Sheet:
     rows = tuple(
         tuple(
             map(
-                Entry,
+                SheetText,
                 (
                     growth.learner,
                     growth.stated.strategy,
@@ -82,6 +82,6 @@ def _settings(found: Complexity) -> list[str]:
     return list(dict.fromkeys(one.setting for one in found.measured))
 
 
-def _values(measured: tuple[Measured, ...], name: str) -> str:
+def _values(measured: tuple[MeasuredTrial, ...], name: str) -> str:
     values = {one.value for one in measured if one.setting == name}
     return f"{min(values):g} to {max(values):g}"

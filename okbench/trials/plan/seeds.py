@@ -16,7 +16,7 @@ from okbench.base.errors import DataError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws
 from okbench.learners.registry import settings_of
-from okbench.protocols.contract import Rows
+from okbench.protocols.contract import RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.resolve_settings import SEED_NAMES
 from okbench.trials.trial_types import Trial
@@ -25,7 +25,7 @@ from okbench.trials.trial_types import Trial
 def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
     """The order in which the rows are met; rows that the protocol does not permute keep their
     places behind the others."""
-    shuffled = PROTOCOLS[trial.protocol].shuffled(Rows(dataset.n_rows, dataset.n_train))
+    shuffled = PROTOCOLS[trial.protocol].shuffled(RowCounts(dataset.n_rows, dataset.n_train))
     if trial.order == "published":
         order = _published(trial, dataset, shuffled)
     elif trial.order == "file":
