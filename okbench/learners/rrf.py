@@ -72,14 +72,15 @@ class RRF(OnlineLearner):
         held = self._model.weights[:, : self._model.components]
         return held.reshape(len(held) // 2, -1)
 
-    @np.errstate(all="ignore")  # what overflows shows in the gaps
+    @np.errstate(all="ignore")  # gaps that are not finite raise Diverged
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each; with
         the scales as learned so far."""
         self._begun()
         scales = self._model.scales
         frequencies = scales[:, np.newaxis] * self._model.noise[:, : self._model.components]
-        return fourier_gaps(FourierMap.of(frequencies), scales, self._moved(X))
+        gaps = fourier_gaps(FourierMap.of(frequencies), scales, self._moved(X))
+        return self._finite(gaps, "kernel gap")
 
     @property
     def nbytes(self) -> int:
