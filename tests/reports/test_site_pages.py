@@ -87,6 +87,23 @@ def test_the_index_counts_cells_trials_and_verdicts(pages: dict[str, Page]) -> N
     assert sum(map(int, row[6:11])) == 4  # cells with a printed number
 
 
+def test_the_index_answers_which_numbers_stand(pages: dict[str, Page]) -> None:
+    """The sentences, both axes and the counts per table say the same."""
+    index = pages["index"]
+    row = index.row(NAME)
+    printed, within, better, worse, waiting = map(int, row[6:11])
+    agree, by_fit = (int(text or 0) for text in row[11:13])
+    assert agree + by_fit == printed + within
+    answer = (
+        f"The papers print 4 numbers in these tables, and {4 - waiting} of them were measured. "
+        f"{agree} agree with our measurement. {by_fit} more agree"
+    )
+    assert answer in index.text
+    assert f"{better} are better here than printed, and {worse} worse." in index.text
+    hrefs = {attrs.get("href") for name, attrs in index.tags if name == "a"}
+    assert {"#verdicts", "#tables"} <= hrefs
+
+
 def test_the_machine_and_its_versions_are_on_every_page(pages: dict[str, Page]) -> None:
     for page in pages.values():
         assert "numpy 2, numba 0, okbench 0.1.0" in page.text
