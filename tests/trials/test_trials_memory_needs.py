@@ -99,7 +99,7 @@ def test_a_model_beyond_the_limit_is_refused_with_its_arithmetic(tmp_path: Path)
 def test_more_random_numbers_than_a_bound_are_refused_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_needs, "_MOST_DRAWN", 4 * 50_000 - 1)
+    monkeypatch.setattr(memory_needs, "MOST_DRAWN", 4 * 50_000 - 1)
     store = Store(tmp_path / "t.jsonl")
     with pytest.raises(OkbenchError) as refusal:
         run(fogd(50_000), load, lambda *a: None, store, Options(), lambda t: None)
@@ -112,7 +112,7 @@ def test_more_random_numbers_than_a_bound_are_refused_before_the_run(
     assert not store.outcomes()
     forced = run(fogd(50_000), load, lambda *a: None, store, Options(force=True), lambda t: None)
     assert forced.endings == {"done": 6}
-    monkeypatch.setattr(memory_needs, "_MOST_DRAWN", 4 * 50_000)
+    monkeypatch.setattr(memory_needs, "MOST_DRAWN", 4 * 50_000)
     refuse_what_cannot_fit(needs([trial()], load, Options()), Options())
 
 

@@ -62,8 +62,8 @@ def _answer(verdicts: Sequence[Judgement]) -> tuple[Child, ...]:
     sentence = (
         f"The papers print {several(len(verdicts), 'number')} in these tables, and "
         f"{len(measured):,} of them were measured. {len(agree) - fitted:,} agree with our "
-        f"measurement. {fitted:,} more agree, but only with a setting or with rows that were chosen "
-        "by looking at the printed number, which is weak evidence. "
+        f"measurement. {fitted:,} more agree, but only with a setting or with rows that were "
+        "chosen by looking at the printed number, which is weak evidence. "
         f"{outcomes['better']:,} are better here than printed, and {outcomes['worse']:,} worse."
     )
     links = tag(

@@ -25,7 +25,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
-_MOST_DRAWN = 500_000_000  # random numbers before the first row: 4 GB, held twice while copied
+MOST_DRAWN = 500_000_000  # random numbers before the first row: 4 GB, held twice while copied
 _ENTRY = 12  # bytes of a sparse row's entry: a number and its column
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -99,12 +99,12 @@ def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
             "or all the same with --force"
         )
     most = max(found, key=lambda each: each.drawn)
-    if most.drawn > _MOST_DRAWN:
+    if most.drawn > MOST_DRAWN:
         terms = most.terms.split(" + ")[-1].removesuffix(f" × {_NUMBER} B")
         raise OkbenchError(
             f"{most.learner} × {most.dataset} draws {most.drawn:,} random numbers before its first "
             f"row = {terms}, one for each component and feature whether a row has it or "
-            f"not; more than {_MOST_DRAWN:,} take minutes. Number the features of the file without "
+            f"not; more than {MOST_DRAWN:,} take minutes. Number the features of the file without "
             "gaps, leave this learner or dataset out, or run all the same with --force"
         )
 
