@@ -88,7 +88,7 @@ def _datasets(names: Sequence[str], everything: bool) -> list[str]:
 
     if everything == bool(names):
         raise UsageError("name datasets or tables, or give --all")
-    found = list(dataset_catalogue.names()) if everything else []
+    found = list(dataset_catalogue.dataset_names()) if everything else []
     for name in names:
         match kind_of(name):
             case "dataset":

@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
     @classmethod
     def for_width(cls, width: float) -> Self:
-        """Not chosen yet. Of widths so small that the sharpness is no double, the scores tell."""
+        """Not chosen yet. Widths so small that the sharpness is no double show in the scores."""
         with np.errstate(over="ignore", divide="ignore"):
             sharpness = float(0.5 / np.float64(width) / np.float64(width))
         return cls(sharpness if np.isfinite(sharpness) else 0.0)

@@ -20,7 +20,7 @@ from okbench.datasets.prepare.preparation import prepare
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
-from okbench.datasets.readers.table import Column, Table, is_place
+from okbench.datasets.readers.table import Column, ColumnTable, is_place
 from okbench.datasets.user.running_scale import RunningScale, filled, scaled_running
 
 Missing = Literal["refuse", "mean"]
@@ -149,7 +149,7 @@ def _read(
     return _Found(part, tuple(notes), reader if kind in ("csv", "arff", "npy") else None)
 
 
-def _named(table: Table, place: int) -> str:
+def _named(table: ColumnTable, place: int) -> str:
     return f"'{table.names[place]}'" if table.names else f"column {place}"
 
 
@@ -185,7 +185,7 @@ def _read_table(
     named: Sequence[Column],
     missing: Missing,
     header: bool | None,
-) -> tuple[Table, ReaderSpec]:
+) -> tuple[ColumnTable, ReaderSpec]:
     from okbench.datasets.readers.arff import read_arff
     from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
     from okbench.datasets.readers.parquet import read_parquet
@@ -206,7 +206,7 @@ def _read_table(
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
 
 
-def _check_complete(table: Table, target: int, dropped: set[int]) -> None:
+def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
     """Columns without any value, and rows without a target, cannot be filled."""
     absent = np.isnan(table.values)
     for column in np.flatnonzero(absent.all(axis=0)).tolist():
