@@ -1,7 +1,7 @@
 """What every built-in learner shares: settings, problem, and the methods of an estimator.
 
-`OnlineLearner` meets rows one after the other; batch learners derive from `Estimator` in the package
-`batch`.
+`OnlineLearner` meets rows one after the other; the learners of the package `batch`, which are given
+all rows at once, derive from `Estimator` too.
 """
 
 from __future__ import annotations

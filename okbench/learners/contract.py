@@ -24,8 +24,8 @@ from okbench.protocols.contract import BATCH, MAP, ONLINE, Role
 
 __all__ = [
     "Batch", "Clock", "Diverged", "Draws", "FloatArray", "Map", "NotBegun", "NotConverged",
-    "Online", "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers", "begun",
-    "check_role", "roles_of",
+    "Online", "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers",
+    "begun", "check_role", "roles_of",
 ]  # fmt: skip
 
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix

@@ -74,7 +74,7 @@ class Progress:
 
     The rows of a point are the part of the work that is done, in training rows, so that the curve
     of any number of epochs ends at the number of rows. Its total is the rate of mistakes on rows
-    before they were learned, times these rows.
+    before they were learned, times these rows; it is missing where no rows were scored.
     """
 
     def __init__(self, clock: Clock, n_rows: int, work: int) -> None:
@@ -100,7 +100,7 @@ class Progress:
         rows = self._n_rows * self._done // self._work
         if rows >= self._marked + self._step or (rows == self._n_rows and rows > self._marked):
             self._marked = rows
-            self._clock.mark(rows, self._mistakes * rows / self._met)
+            self._clock.mark(rows, self._mistakes * rows / self._met if self._met else None)
 
 
 class _NoLimit:

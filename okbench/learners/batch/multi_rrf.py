@@ -10,7 +10,7 @@ from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_numbers
 
-PAPER_SCALES = tuple(2.0**power for power in range(-15, 6, 4))
+DEFAULT_SCALES = (0.03125, 0.125, 0.5)
 
 
 class MultiRRF(RandomFeatures):
@@ -19,7 +19,7 @@ class MultiRRF(RandomFeatures):
     def __init__(
         self,
         components: int = 400,
-        scales: tuple[float, ...] = PAPER_SCALES,
+        scales: tuple[float, ...] = DEFAULT_SCALES,
         step: float = 0.01,
         scale_step: float = 1e-3,
         decay: float = 1e-3,

@@ -173,7 +173,7 @@ class _Training:
         size: int,
     ) -> None:
         n_columns, lanes = len(features.model.weights) // 2, features.model.noise.shape[1]
-        entries = block.matrix.nnz if block.is_sparse else block.matrix.size
+        entries = int(block.values.size)
         cost = lanes * (entries // len(block) + 1)
         self._at_once = min(size, max(1, AT_ONCE // cost))
         self._name, self._phases, self._descent = name, features.phases, descent
