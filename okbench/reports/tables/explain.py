@@ -32,7 +32,7 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
     key = _known(dataset, report.datasets, "dataset"), _known(learner, report.learners, "learner")
     outcomes, ids = loaded.outcomes, loaded.asked.get(key, ())
     cell, verdict = report.cells[key], report.verdicts[key]
-    repetitions = repetitions_of(table, options)
+    repetitions = repetitions_of(table, options, key[1])
     found = [outcomes[id_] for id_ in ids if id_ in outcomes]
     alone = {one.trial.repetition for one in found if one.timed}
     lines = [

@@ -52,13 +52,14 @@ def label_of(column: LearnerColumn, candidate: Candidate) -> str:
     return " ".join([column.label, *(f"{name}={value}" for name, value in candidate.items())])
 
 
-def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]]) -> Table:
+def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]], runs: int) -> Table:
     """The table of a search: the candidates, on the permutations of the search."""
-    assert table.search is not None
+    grid = with_candidates(table, tried)
     return replace(
-        with_candidates(table, tried),
-        protocol=replace(table.protocol, runs=table.search.runs, orders="seeded"),
+        grid,
+        protocol=replace(table.protocol, runs=runs, orders="seeded"),
         datasets=tuple(replace(row, orders=None) for row in table.datasets),
+        learners=tuple(replace(column, runs=None) for column in grid.learners),
     )
 
 
