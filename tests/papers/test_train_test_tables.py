@@ -268,7 +268,7 @@ def test_the_rows_of_the_paper_are_prepared_as_its_page_says() -> None:
         if variant.split:
             assert variant.split.seed == 0
             assert "seed is our choice" in variant.note
-            assert variant.train == round(0.8 * (variant.rows or 0))
+            assert abs((variant.train or 0) - 0.8 * (variant.rows or 0)) < 1
     chosen = {
         name: dataset_catalogue.variant(dataset_catalogue.spec(name), "bkm")
         for name in ("cod-rna", "skin", "covtype")
