@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,10 +83,15 @@ def test_the_hours_of_a_search_and_of_a_training_are_those_of_the_paper(
     printed = find("bkm/table2").printed
     for cell in pages["bkm/table2"]["cells"].plain():
         parts = cell.get("time_parts")
-        found = re.search(r"\((.+)\+(.+)\)", printed[cell["dataset"], cell["algorithm"]].seconds_text)
+        found = re.search(
+            r"\((.+)\+(.+)\)", printed[cell["dataset"], cell["algorithm"]].seconds_text
+        )
         assert (found is None) == (not parts)
         if found and parts:
-            assert [float(words) for words in found.groups()] == [parts["tuning"], parts["training"]]
+            assert [float(words) for words in found.groups()] == [
+                parts["tuning"],
+                parts["training"],
+            ]
 
 
 @pytest.mark.shared("rows and learners of the tables that train and test")
@@ -212,7 +218,9 @@ def test_the_searches_see_the_printed_share_of_the_rows() -> None:
         assert usual == (0.1 if row.name in large[0] else 0.01 if row.name in large[1] else 1)
         for label in ("LIBSVM", "BSGD"):
             share = search.shares_of[label].of(row.name)
-            assert share == (0.01 if row.name in large[0] else 0.001 if row.name in large[1] else 0.1)
+            assert share == (
+                0.01 if row.name in large[0] else 0.001 if row.name in large[1] else 0.1
+            )
     assert set(search.shares_of) == {"LIBSVM", "BSGD"}
     assert "connect-4" in search.reasons["subset"]
 
@@ -282,12 +290,30 @@ def test_the_rows_of_the_paper_are_prepared_as_its_page_says() -> None:
     assert chosen["covtype"].task == "binary"
 
 
+@pytest.mark.shared("table 1 of the BKM paper")
+def test_the_rows_that_the_document_lists_are_those_of_table_1() -> None:
+    paper = dict(read_yaml(SHARED / "papers" / "bkm.yaml").items())
+    (page,) = (dict(one.items()) for one in paper["dataset_tables"].elements())
+    keys = ("name", "train", "test", "features", "classes")
+    printed = [tuple(str(one[key]) for key in keys) for one in page["datasets"].plain()]
+    text = (Path(__file__).parents[2] / "docs" / "bkm.md").read_text(encoding="utf-8")
+    rows = re.search(r"\| dataset \| training rows .*\n.*\n((?:\|.*\n)+)", text)
+    assert rows is not None
+    listed = [
+        tuple(word.strip().replace(",", "") for word in line.split("|")[1:6])
+        for line in rows[1].splitlines()
+    ]
+    assert listed == printed
+
+
 # The figures
 
 
 @pytest.mark.shared("figures of the BKM paper")
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_shows_the_datasets_and_runs_of_the_paper(name: str, pages: dict[str, Any]) -> None:
+def test_a_figure_shows_the_datasets_and_runs_of_the_paper(
+    name: str, pages: dict[str, Any]
+) -> None:
     table, page = find(name), {key: node.plain() for key, node in pages[name].items()}
     assert [row.name for row in table.datasets] == page["datasets"]
     assert table.protocol.runs == page["runs"]
