@@ -28,6 +28,8 @@ A table with test rows is searched by cross-validation on its training rows:
         datasets: {skin: 0.1}
         learners: {LIBSVM: {value: 0.1, datasets: {skin: 0.01}}}
       runs: {value: 1, learners: {RKS: 5}}              # repeats of each fold
+      iterations:                                       # for --vary alone
+        {values: [5000, 10000], only: [BKM], search: false, inferred: ours}
 
 There `at_least` and `runs` are 1 where they are left out. `except`, `only` and `learners` name
 learners by their own names, not by a table's.
@@ -126,7 +128,7 @@ def _ranges(name: str, node: Node) -> tuple[Range, ...]:
 
 
 def _range(name: str, node: Node) -> Range:
-    fields = node.fields({"values", "powers", "except", "only", *SOURCES})
+    fields = node.fields({"values", "powers", "except", "only", "search", *SOURCES})
     if ("values" in fields) == ("powers" in fields):
         raise node.error("a range has 'values: […]', or 'powers: {of: 2, from: -5, to: 15, by: 2}'")
     if "only" in fields and "except" in fields:
@@ -136,7 +138,15 @@ def _range(name: str, node: Node) -> Range:
     else:
         values = _powers(fields["powers"])
     source, where = read_source(fields), node.where
-    return Range(name, values, *source, where, _texts(fields, "except"), _texts(fields, "only"))
+    return Range(
+        name,
+        values,
+        *source,
+        where,
+        spared=_texts(fields, "except"),
+        only=_texts(fields, "only"),
+        searched=fields["search"].boolean() if "search" in fields else True,
+    )
 
 
 def _texts(fields: Mapping[str, Node], key: str) -> tuple[str, ...]:

@@ -142,7 +142,8 @@ class Figure:
 @dataclass(frozen=True)
 class Range:
     """Values to search one setting through, for every learner that takes it but those `spared`, or
-    for the learners named in `only`.
+    for the learners named in `only`. One that is not `searched` is there for `--vary` alone, to show
+    what other values of a setting would give, also of one that the paper prints.
 
     A value may be a list, or computed from other settings of a cell: `0.25 / rows`.
     """
@@ -154,6 +155,12 @@ class Range:
     where: str = ""
     spared: tuple[str, ...] = ()  # learners by their own names, not a table's
     only: tuple[str, ...] = ()  # likewise
+    searched: bool = True
+
+    def holds_for(self, learner: str) -> bool:
+        """Whether it is a range for this learner, by its own name in any case."""
+        spared, only = ({name.casefold() for name in names} for names in (self.spared, self.only))
+        return learner.casefold() not in spared and (not only or learner.casefold() in only)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ and Nguyen et al. (2018), the Bayesian kernel machine."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -182,13 +183,15 @@ def powers(first: int, last: int, by: int) -> tuple[float, ...]:
 
 
 STEPS = (1e-7, 1e-5, 1e-3, 1e-1)
-WIDE = powers(-5, 15, 2)
+GAMMAS = powers(-5, 15, 2)  # kernel widths, and C
+SCALES = tuple(math.sqrt(2 * gamma) for gamma in GAMMAS)
+WIDTHS = tuple(sorted(1 / scale for scale in SCALES))
 SEARCHED = {  # section 4.1
-    "LIBSVM": {"width": WIDE, "cost": WIDE},
-    "RKS": {"width": WIDE, "step": STEPS, "decay": powers(-15, 5, 2)},
-    "BSGD": {"width": WIDE, "decay": powers(-15, 5, 2)},
-    "FKL": {"width": powers(-5, 15, 4), "step": STEPS, "scale_step": STEPS},
-    "RRF": {"width": powers(-5, 15, 4), "step": STEPS, "scale_step": STEPS},
+    "LIBSVM": {"width": WIDTHS, "cost": GAMMAS},
+    "RKS": {"scale": SCALES, "step": STEPS, "decay": powers(-15, 5, 2)},
+    "BSGD": {"width": WIDTHS, "decay": powers(-15, 5, 2)},
+    "FKL": {"scale": powers(-15, 5, 4), "step": STEPS, "scale_step": STEPS},
+    "RRF": {"scale": powers(-15, 5, 4), "step": STEPS, "scale_step": STEPS},
 }
 
 

@@ -32,10 +32,11 @@ def blocks_of(ranges: Sequence[Range], search: Search) -> tuple[Block, ...]:
 
 def variations(ranges: Sequence[Range], search: Search) -> list[Candidate]:
     """Every value of each range beside the cell's own other settings; then, of several ranges,
-    every combination, if the search tries them together."""
+    every combination of those searched, if the search tries them together."""
     blocks: list[Block] = [(range_,) for range_ in ranges]
-    together = blocks_of(ranges, search)
-    if len(ranges) > 1 and len(together) == 1:
+    searched = [range_ for range_ in ranges if range_.searched]
+    together = blocks_of(searched, search)
+    if len(searched) > 1 and len(together) == 1:
         blocks += together
     return [candidate for block in blocks for candidate in combinations(block, {})]
 

@@ -15,10 +15,14 @@ Found = TypeVar("Found", Shares, int)
 
 
 def searched(
-    table: Table, row: DatasetRow, column: LearnerColumn, given_too: bool = False
+    table: Table,
+    row: DatasetRow,
+    column: LearnerColumn,
+    given_too: bool = False,
+    unsearched_too: bool = False,
 ) -> tuple[Range, ...]:
     """The ranges a cell is searched through: those of settings the learner takes and nobody gives,
-    or of all it takes."""
+    or of all it takes; and, if wanted, those that are varied and not searched."""
     assert table.search is not None
     settings = table.settings.get((row.name, column.label), {})
     entry = find(column.learner)
@@ -28,7 +32,10 @@ def searched(
         if range_.name not in taken or not _holds_for(range_, entry.name):
             continue
         setting = settings.get(range_.name)
-        if not given_too and (setting is None or setting.source not in OPEN):
+        if not range_.searched:
+            if not unsearched_too:
+                continue
+        elif not given_too and (setting is None or setting.source not in OPEN):
             continue
         if found.setdefault(range_.name, range_) is not range_:
             raise ConfigError(
@@ -78,6 +85,6 @@ def _settings_of_all(learners: Iterable[str]) -> set[str]:
 def _holds_for(range_: Range, learner: str) -> bool:
     """Whether a range is one for this learner."""
     with named_in(range_.where):
-        spared = {find(name).name for name in range_.spared}
-        only = {find(name).name for name in range_.only}
-    return learner not in spared and (not only or learner in only)
+        for name in (*range_.spared, *range_.only):
+            find(name)
+    return range_.holds_for(learner)

@@ -13,7 +13,7 @@ from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, StoreError
 from okbench.base.whole_files import write_whole
 from okbench.papers.search import GIVEN_UP
-from okbench.papers.table_types import Search, Table
+from okbench.papers.table_types import Range, Search, Table
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
@@ -70,7 +70,7 @@ def _record(
             "criterion": _criterion(table),
             "ties": TIES,
             "inferred": {
-                **{range_.name: range_.reason for range_ in search.ranges if range_.reason},
+                **{range_.name: range_.reason for range_ in search.ranges if _has_reason(range_)},
                 **search.reasons,
             },
         },
@@ -81,10 +81,14 @@ def _record(
     }
 
 
+def _has_reason(range_: Range) -> bool:
+    return range_.searched and bool(range_.reason)
+
+
 def _ranges(search: Search) -> dict[str, Any]:
     """The values of each setting; where learners have ranges of their own, with their names."""
     found: dict[str, Any] = {}
-    for range_ in search.ranges:
+    for range_ in (one for one in search.ranges if one.searched):
         name = " ".join([range_.name, *(["of", ", ".join(range_.only)] if range_.only else [])])
         found[name] = [_yaml(value) for value in range_.values]
     return found
