@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from okbench.learners.contract import FloatArray
 
 COLUMNS = 256  # numbers of each particle that are multiplied at once
 
-Step = Literal["forgetting", "cumulative", "plain"]
-_STEPS = {"forgetting": FORGETTING, "cumulative": CUMULATIVE, "plain": PLAIN}
+STEPS = {"forgetting": FORGETTING, "cumulative": CUMULATIVE, "none": PLAIN}
 
 
 class Stein:
@@ -34,7 +33,7 @@ class Stein:
         decay: float,
         rate: float,
         bandwidth: float | None,
-        step: Step,
+        step: str,
     ) -> None:
         count = len(particles)
         self.particles = particles
@@ -43,7 +42,7 @@ class Stein:
         self.bandwidth = math.nan  # of the latest update
         self._n_weights, self._n_moved = n_weights, n_moved
         self._decay, self._rate, self._given = decay, rate, bandwidth
-        self._step, self._is_first = _STEPS[step], True
+        self._step, self._is_first = STEPS[step], True
         self._wide = np.empty(count * COLUMNS)
         self._products = np.empty((2, count * COLUMNS), particles.dtype)
         self._distances, self._scratch = np.empty((2, count, count))

@@ -75,7 +75,10 @@ def _squares(angles: Any) -> Any:
 
 @compiled()
 def _is_beyond(angles: Any, reach: float) -> bool:
-    return any([not abs(angle) <= reach for angle in angles])
+    for angle in angles:
+        if not abs(angle) <= reach:
+            return True
+    return False
 
 
 def _turned(x: Any) -> Any:
@@ -88,13 +91,21 @@ def _reach(x: Any) -> Any:
 
 @overload(_turned)
 def _turned_in_precision(x: Any) -> Any:
-    if x == types.float32:
-        return lambda x: sincos_single(x)
-    return lambda x: sincos(x)
+    def single(x: Any) -> Any:
+        return sincos_single(x)
+
+    def double(x: Any) -> Any:
+        return sincos(x)
+
+    return single if x == types.float32 else double
 
 
 @overload(_reach)
 def _reach_in_precision(x: Any) -> Any:
-    if x == types.float32:
-        return lambda x: SINGLE_REACH
-    return lambda x: SINCOS_REACH
+    def single(x: Any) -> Any:
+        return SINGLE_REACH
+
+    def double(x: Any) -> Any:
+        return SINCOS_REACH
+
+    return single if x == types.float32 else double
