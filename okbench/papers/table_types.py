@@ -142,8 +142,8 @@ class Figure:
 @dataclass(frozen=True)
 class Range:
     """Values to search one setting through, for every learner that takes it but those `spared`, or
-    for the learners named in `only`. One that is not `searched` is there for `--vary` alone, to show
-    what other values of a setting would give, also of one that the paper prints.
+    for the learners named in `only`. One that is not `searched` is for `--vary` alone, to show what
+    other values of a setting would give, also of one that the paper prints.
 
     A value may be a list, or computed from other settings of a cell: `0.25 / rows`.
     """

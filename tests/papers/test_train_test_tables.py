@@ -171,7 +171,7 @@ def test_settings_of_bkm_are_printed_but_for_two() -> None:
         for key, value in PRINTED.items():
             assert (settings[key].value, settings[key].source) == (value, "printed"), key
         open_ = {key for key, setting in settings.items() if setting.source != "printed"}
-        assert open_ == {"components", "updates"}
+        assert open_ == {"components", "iterations"}
         assert table.settings[row.name, "BSGD"]["budget"].value == 200
         for label in ("RRF", "FKL"):
             decay = table.settings[row.name, label]["decay"]

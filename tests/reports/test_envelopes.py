@@ -40,7 +40,7 @@ Given = Mapping[float, Sequence[float | None]]
 
 def page(text: str = "30.0 % ± 0.1", **more: Any) -> Table:
     """FOGD with a step of 0.01 that is inferred, and ranges; `text` is printed of it on `one`."""
-    return small_table({("one", "FOGD"): text}, search=SEARCH, **more)
+    return small_table({("one", "FOGD"): text}, **{"search": SEARCH, **more})
 
 
 def varied(
