@@ -50,17 +50,22 @@ class Paired:
 
 
 def paired(
-    first: Mapping[int, float], second: Mapping[int, float], level: float = 0.95
+    first: Mapping[int, float],
+    second: Mapping[int, float],
+    level: float = 0.95,
+    fewest: int = FEWEST_PAIRS,
 ) -> Paired | None:
-    """The differences first − second on the permutations that both have."""
+    """The differences first − second on the permutations that both have, `fewest` or more."""
     shared = sorted(first.keys() & second.keys())
-    return paired_differences([first[r] - second[r] for r in shared], level)
+    return paired_differences([first[r] - second[r] for r in shared], level, fewest)
 
 
-def paired_differences(differences: Sequence[float], level: float = 0.95) -> Paired | None:
+def paired_differences(
+    differences: Sequence[float], level: float = 0.95, fewest: int = FEWEST_PAIRS
+) -> Paired | None:
     """The mean of differences with its t interval, the paired t test and Wilcoxon's test."""
     n = len(differences)
-    if n < FEWEST_PAIRS or not all(map(math.isfinite, differences)):
+    if n < fewest or not all(map(math.isfinite, differences)):
         return None
     mean, wilcoxon = fmean(differences), signed_rank(differences)
     if len(set(differences)) == 1:  # without a deviation SciPy's t is not a number

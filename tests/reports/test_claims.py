@@ -165,6 +165,28 @@ def test_what_is_not_measured_names_the_command_that_would_tell(tmp_path: Path) 
     )
 
 
+@pytest.mark.parametrize(("trials", "standing_"), [(5, "holds"), (4, "not tested")])
+def test_five_pairs_are_enough(tmp_path: Path, trials: int, standing_: str) -> None:
+    """As many as a paper that repeats a learner five times has."""
+    report = report_of(one={"A": LOW[:trials], "B": HIGH[:trials]})
+    whole = {key: replace(one, expected=trials) for key, one in report.cells.items()}
+    assert standing(tmp_path, BEATS, replace(report, cells=whole))[0] == standing_
+
+
+def test_what_is_run_once_has_the_same_value_in_every_repetition(tmp_path: Path) -> None:
+    def once(value: float, runs: int) -> Report:
+        report = report_of(one={"A": LOW})
+        single = replace(cell("one", "B", (value,)), expected=1, runs=runs)
+        repeated = replace(report.cells["one", "A"], runs=6)
+        return replace(report, cells={("one", "A"): repeated, ("one", "B"): single})
+
+    assert standing(tmp_path, BEATS, once(12.0, runs=1))[0] == "holds"
+    assert standing(tmp_path, BEATS, once(8.0, runs=1))[0] == "refuted"
+    assert standing(tmp_path, BEATS, once(12.0, runs=6))[0] == "not tested"  # it is one of six
+    other = "tests: [{in: made/t, of: [B], beats: [A]}]"
+    assert standing(tmp_path, other, once(8.0, runs=1))[0] == "holds"
+
+
 def test_an_incomplete_cell_is_not_taken_for_the_whole(tmp_path: Path) -> None:
     report = report_of(one={"A": LOW[:5], "B": HIGH})
     assert standing(tmp_path, BEATS, report)[0] == "not tested"

@@ -99,7 +99,7 @@ def mean(values: Iterable[float]) -> float:
 
 def interval(first: dict[int, float], second: dict[int, float]) -> tuple[float, float] | None:
     moved = [first[r] - second[r] for r in first if r in second]
-    if len(moved) < 6:
+    if len(moved) < 5:
         return None
     centre = mean(moved)
     spread = math.sqrt(math.fsum((d - centre) ** 2 for d in moved) / (len(moved) - 1))
