@@ -187,7 +187,7 @@ def _named(side: _Side) -> str:
 
 _VALUES: dict[str, Value] = {
     "score": lambda cell: cell.mean,
-    "seconds": lambda cell: cell.seconds,
+    "seconds": lambda cell: cell.time,
     "bytes": lambda cell: cell.bytes,
 }
 _PRINTED: dict[str, Value] = {
