@@ -270,7 +270,7 @@ class Table:
     alternatives: Mapping[str, Mapping[tuple[str, str], Mapping[str, Setting]]] = field(
         default_factory=dict
     )
-    shown: Shown = Shown()
+    shown: Shown = field(default_factory=Shown)
     searched: Mapping[tuple[str, str], Searched] = field(default_factory=dict)
 
     @property

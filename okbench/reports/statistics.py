@@ -79,6 +79,23 @@ def paired_differences(
     return Paired(n, mean, float(low), float(high), float(found.pvalue), wilcoxon)
 
 
+def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The p value of the paired t test, two-sided. Where one side is a single value, it is tested
+    as a number against the other side's sample; None where there is nothing to test with."""
+    longer = max(len(first), len(second))
+    if longer < 2 or min(len(first), len(second)) not in (1, longer):
+        return None
+    one, other = (list(side) * (longer if len(side) == 1 else 1) for side in (first, second))
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    if not all(map(math.isfinite, differences)):
+        return None
+    if len(set(differences)) == 1:  # without a deviation SciPy's t is not a number
+        return 0.0 if differences[0] else 1.0
+    from scipy.stats import ttest_1samp
+
+    return float(ttest_1samp(differences, 0.0).pvalue)
+
+
 def signed_rank(differences: Sequence[float]) -> float:
     """Wilcoxon's signed-rank test, two-sided; pairs without a difference are left out.
 

@@ -198,7 +198,7 @@ def _named(side: _Side) -> str:
 
 _VALUES: dict[str, Value] = {
     "score": lambda cell: cell.mean,
-    "seconds": lambda cell: cell.seconds,
+    "seconds": lambda cell: None if cell.awaits_search else cell.time,
     "training": lambda cell: cell.training,
     "bytes": lambda cell: cell.bytes,
 }

@@ -38,6 +38,7 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
     lines = [
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
+        *([f"remark        {cell.printed.note}"] if cell.printed and cell.printed.note else []),
         f"outcome       {verdict.outcome}: {verdict.reason}",
         f"rests on      {verdict.rests_on}" if verdict.measured else "rests on      nothing yet",
         *(f"              {words}" for words in verdict.because),
