@@ -16,6 +16,7 @@ from okbench.base.shipped import shipped
 from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
+from okbench.protocols.contract import ONLINE
 from okbench.trials.replay.record import Record
 from okbench.trials.replay.recording import spelled
 from okbench.trials.replay.replaying import replay
@@ -56,11 +57,11 @@ BY_TASK = {
 
 
 def present():
-    """Each learner of ours, with each task it does: there is a record of every one."""
+    """Each online learner of ours, with each task it does: there is a record of every one."""
     return [
         (entry.name, task)
         for entry in catalogue().values()
-        if entry.target.startswith("okbench.")
+        if entry.target.startswith("okbench.") and ONLINE.is_filled_by(entry.load())
         for task in entry.tasks
     ]
 

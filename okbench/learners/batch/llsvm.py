@@ -13,11 +13,11 @@ from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows, padded
 from okbench.learners.compiled.rules.dual_descent import Duals, descend
-from okbench.learners.contract import Clock, Draws, FloatArray
+from okbench.learners.contract import Clock, Diverged, Draws, FloatArray
 from okbench.learners.linear import score_on, stretches
 from okbench.learners.maps import NystroemMap, multiply
 from okbench.learners.registry import learner
-from okbench.learners.rows import Block
+from okbench.learners.rows import Block, all_finite
 from okbench.learners.settings import check_choice, check_number, check_whole
 
 ITERATIONS = 10  # of k-means
@@ -180,6 +180,8 @@ def nystroem(centres: FloatArray, sharpness: float) -> tuple[Lanes, FloatArray]:
     lanes.squared_norms[:size] = rows.squared_norms
     gram = aligned(size, padded(size))
     kernel_rows(rows, lanes, sharpness, gram)
+    if not all_finite(gram):
+        raise Diverged(0, "LLSVM: the kernel of two landmarks is not a finite number")
     eigenvalues, vectors = np.linalg.eigh(gram[:, :size])
     kept = eigenvalues > NO_EIGENVALUE * eigenvalues[-1]
     basis = aligned(padded(size), int(kept.sum()))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, UsageError
 from okbench.learners.batch.base import BatchLearner
-from okbench.learners.contract import Clock, FloatArray, NotConverged, Rows
+from okbench.learners.contract import Clock, Diverged, FloatArray, NotConverged, Rows
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
@@ -76,7 +76,10 @@ class Library(BatchLearner):
         estimator, X = self._prepared(block)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            estimator.fit(X, targets)
+            try:
+                estimator.fit(X, targets)
+            except ValueError as error:  # coefficients that are no finite numbers
+                raise Diverged(0, f"{self.name}: {error}") from error
         if not self._has_converged(estimator):
             raise NotConverged(
                 f"{self.name} did not converge in {self.max_iterations:,} iterations; scale the "
@@ -200,6 +203,7 @@ class LIBSVM(Library):
             cache_size=float(self.cache),
             tol=float(self.tolerance),
             max_iter=int(self.max_iterations),
+            random_state=0,  # the solver draws nothing; without it the global generator is asked
         )
         if self.kernel == "laplacian":
             self._rows = block
