@@ -16,7 +16,7 @@ settings.load_profile("untimed")
 
 TEST_MODULES = (
     "broken", "broken_fits", "test_replay", "test_replay_recording", "test_trials_approximation",
-    "test_trials_protocol", "test_tune", "trial_material",
+    "test_trials_protocol", "test_tune", "trial_material", "test_folds", "test_replay_fits",
 )  # fmt: skip
 
 

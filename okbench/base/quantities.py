@@ -22,10 +22,12 @@ def amount(text: str, units: Mapping[str, int]) -> float | None:
 
 
 def spoken_time(seconds: float) -> str:
-    """Seconds in the unit that reads best: s, min or h."""
+    """Seconds in the unit that reads best: s, min, h or days."""
     if seconds < 90:
         return f"{seconds:.3g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.3g} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.3g} h" if seconds < 172800 else f"{seconds / 86400:.4g} days"
 
 
 def now() -> str:

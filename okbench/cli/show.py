@@ -149,6 +149,7 @@ def _table(name: str) -> dict[str, Any]:
             "orders": protocol.orders,
             "block": protocol.block or None,
             "time_limit": protocol.time_limit if protocol.time_limit < float("inf") else None,
+            "na_after": protocol.na_after if protocol.na_after < float("inf") else None,
         },
         "datasets": [
             {"name": row.name, "variant": row.variant, "rows": row.rows} for row in table.datasets
@@ -182,6 +183,8 @@ def _table_lines(data: Mapping[str, Any]) -> Lines:
         words.append(f"blocks of {protocol['block']:,} rows")
     if protocol["time_limit"]:
         words.append(f"at most {spoken_time(protocol['time_limit'])} per trial")
+    if protocol["na_after"]:
+        words.append(f"NA beyond {spoken_time(protocol['na_after'])}")
     yield "protocol", ", ".join(words)
     for name, values in data["sweep"].items():
         yield "sweep", f"{name}: {', '.join(f'{value:g}' for value in values)}"

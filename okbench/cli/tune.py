@@ -23,6 +23,17 @@ Examples:
   okbench tune table5 --datasets a9a,w7a
   okbench tune table5 --datasets german --learners FOGD --trials 5
   okbench run table5 --settings runs/lsokl/table5.tuned.yaml
+
+\b
+A table with one stream of rows is searched on a random part of the stream. A table with
+test rows is searched by cross-validation on a random part of its training rows; no
+test row is ever seen. Every fold of every candidate is a trial, stored in
+TABLE.tune.jsonl. A candidate of which a trial diverges, fails or is ended by a limit
+does not count, and the search goes on. Of equal candidates the one with the largest
+values is chosen. The file of the chosen settings also says how many seconds the
+search took, which reports add to the training where the table asks for that. A search
+that would take longer than the table allows (na_after) is given up, and its cell
+is shown as NA.
 """
 
 
@@ -30,10 +41,17 @@ Examples:
 @click.argument("table", type=TABLE)
 @options.datasets_and_learners
 @click.option(
-    "--subset", type=float, help="Share of the rows to search on, instead of the table's own."
+    "--subset",
+    type=float,
+    help="Share of the (training) rows to search on, instead of the table's own.",
 )
 @click.option(
-    "--trials", type=int, help="Number of permutations per value, instead of the table's own."
+    "--trials",
+    type=int,
+    help="Number of permutations per value (and fold), instead of the table's own.",
+)
+@click.option(
+    "--folds", type=int, help="Number of folds of the training rows, instead of the table's own."
 )
 @options.seed
 @options.how_to_run
@@ -48,6 +66,7 @@ def tune(
     table: str,
     subset: float | None,
     trials: int | None,
+    folds: int | None,
     to: Path | None,
     results: Path,
     **asked: Any,
@@ -72,7 +91,7 @@ def tune(
         raise UsageError(
             f"{found.name} has no search for settings; add a 'tune:' block to its file"
         )
-    search = _search(found.search, subset, trials)
+    search = _search(found.search, subset, trials, folds)
     found = replace(found, search=search)
     store = Store.of(results, f"{found.name}.tune")
     chosen = _options(**asked)
@@ -109,14 +128,19 @@ def _options(jobs: int | None, retry: Any, **rest: Any) -> Options:
     return Options(jobs=options.every_core(jobs), retry=frozenset(retry or ()), **rest)
 
 
-def _search(search: Search, subset: float | None, trials: int | None) -> Search:
+def _search(search: Search, subset: float | None, trials: int | None, folds: int | None) -> Search:
     """The table's search, changed by the options."""
     if subset is not None and not 0 < subset <= 1:
         raise UsageError(f"subset: a share above 0 and at most 1, not {subset:g}")
     if trials is not None and trials < 1:
         raise UsageError(f"trials: at least 1, not {trials}")
-    everywhere: dict[str, float] | None = None if subset is None else {}  # for every dataset
-    asked: dict[str, Any] = {"subset": subset, "subsets": everywhere, "runs": trials}
+    if folds is not None and folds < 2:
+        raise UsageError(f"folds: at least 2, not {folds}")
+    asked: dict[str, Any] = {"subset": subset, "runs": trials, "folds": folds}
+    if subset is not None:  # for every dataset and learner
+        asked |= {"subsets": {}, "shares_of": {}}
+    if trials is not None:
+        asked["runs_of"] = {}
     given = {name: value for name, value in asked.items() if value is not None}
     reasons = {name: why for name, why in search.reasons.items() if name not in given}
     return replace(search, reasons=reasons, **given)
@@ -126,6 +150,8 @@ def _line_of(choice: Choice) -> str:
     """One line: the chosen values, and the cost of each value that was tried."""
     from okbench.trials.search.tuning import short, spoken
 
+    if choice.given_up:
+        return f"{choice.dataset}  {choice.learner}  NA: {choice.given_up}"
     edge = f" (edge of the range: {', '.join(choice.at_edge)})" if choice.at_edge else ""
     names = [name for round_ in choice.rounds for name in round_.names]
     chosen = spoken(choice.values) or f"{', '.join(names)} none"

@@ -1,4 +1,8 @@
-"""What every built-in online learner shares: settings, problem, and the methods of an estimator."""
+"""What every built-in learner shares: settings, problem, and the methods of an estimator.
+
+`OnlineLearner` meets rows one after the other; the learners of the package `batch`, which are given
+all rows at once, derive from `Estimator` too.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ from okbench.learners.registry import settings_of
 from okbench.learners.rows import Block, all_finite
 
 
-class OnlineLearner(ABC):
-    """An online learner as an estimator.
+class Estimator(ABC):
+    """A learner as an estimator.
 
     Settings are constructor arguments, stored unchanged under their own names. `begin` names the
     problem and starts afresh; without it the first rows learned suggest the problem.
@@ -61,49 +65,15 @@ class OnlineLearner(ABC):
         self.problem = problem
         return self
 
-    def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]:
-        """Learn the rows one by one, in order; the prediction made for each before learning it."""
-        scores = self.learn_scores(X, y)
-        return self._begun().decide(scores)
-
     def predict(self, X: Rows) -> NDArray[Any]:
         """Predictions; nothing is learned."""
         scores = self.scores(X)
         return self._begun().decide(scores)
 
     @np.errstate(all="ignore")  # what overflows shows in the scores
-    def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
-        """`learn`, giving the scores behind the predictions: rows × columns."""
-        block = Block.of(X, self.problem.n_features if self.problem else None)
-        problem, targets = self._problem_and_targets(block, y)
-        if self.problem is None:
-            self.begin(problem)
-        origin = self._origin.chosen(block)
-        moved = origin.moved(block)
-        origin.check(moved)
-        self._origin = origin
-        return self._finite(self._learn(moved, targets))
-
-    @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
         return self._finite(self._scores(self._moved(X)))
-
-    def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
-        """Forget everything and learn these rows in one pass."""
-        block = Block.of(X)
-        self.begin(self._suggested(block, y, len(block)), draws)
-        self.learn_scores(block.matrix, y)
-        return self
-
-    def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn more rows; `classes` names all labels at the first call when these lack some."""
-        if self.problem is None and classes is not None:
-            names = tuple(np.unique(np.asarray(classes)).tolist())
-            task: Task = "binary" if len(names) <= 2 else "multiclass"
-            self.begin(Problem(task, Block.of(X).matrix.shape[1], names))
-        self.learn_scores(X, y)
-        return self
 
     @property
     def support_size(self) -> int:
@@ -199,12 +169,50 @@ class OnlineLearner(ABC):
         """Allocate an empty model."""
 
     @abstractmethod
-    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
-        """Scores before each update, rows × columns, with the rows learned in order."""
-
-    @abstractmethod
     def _scores(self, block: Block) -> FloatArray:
         """Scores of rows, rows × columns; nothing is learned."""
+
+
+class OnlineLearner(Estimator):
+    """An online learner as an estimator: it learns the rows of any call one by one."""
+
+    def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]:
+        """Learn the rows one by one, in order; the prediction made for each before learning it."""
+        scores = self.learn_scores(X, y)
+        return self._begun().decide(scores)
+
+    @np.errstate(all="ignore")  # what overflows shows in the scores
+    def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
+        """`learn`, giving the scores behind the predictions: rows × columns."""
+        block = Block.of(X, self.problem.n_features if self.problem else None)
+        problem, targets = self._problem_and_targets(block, y)
+        if self.problem is None:
+            self.begin(problem)
+        origin = self._origin.chosen(block)
+        moved = origin.moved(block)
+        origin.check(moved)
+        self._origin = origin
+        return self._finite(self._learn(moved, targets))
+
+    def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
+        """Forget everything and learn these rows in one pass."""
+        block = Block.of(X)
+        self.begin(self._suggested(block, y, len(block)), draws)
+        self.learn_scores(block.matrix, y)
+        return self
+
+    def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn more rows; `classes` names all labels at the first call when these lack some."""
+        if self.problem is None and classes is not None:
+            names = tuple(np.unique(np.asarray(classes)).tolist())
+            task: Task = "binary" if len(names) <= 2 else "multiclass"
+            self.begin(Problem(task, Block.of(X).matrix.shape[1], names))
+        self.learn_scores(X, y)
+        return self
+
+    @abstractmethod
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        """Scores before each update, rows × columns, with the rows learned in order."""
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

@@ -23,9 +23,9 @@ from okbench.learners.registry import constructed
 from okbench.protocols.contract import BATCH, MAP, ONLINE, Role
 
 __all__ = [
-    "Batch", "Clock", "Diverged", "Draws", "FloatArray", "Map", "NotBegun", "Online",
-    "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers", "begun",
-    "check_role", "roles_of",
+    "Batch", "Clock", "Diverged", "Draws", "FloatArray", "Map", "NotBegun", "NotConverged",
+    "Online", "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers",
+    "begun", "check_role", "roles_of",
 ]  # fmt: skip
 
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix
@@ -121,6 +121,13 @@ class Diverged(OkbenchError):
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
         self.row = row
+
+
+class NotConverged(Diverged):
+    """Raised when a fit has not converged within the iterations that it is allowed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(0, message)
 
 
 class NotBegun(UsageError, AttributeError):

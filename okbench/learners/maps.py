@@ -70,10 +70,7 @@ class FourierMap:
         return self.frequencies.nbytes
 
     def project(self, block: Block, first: int, out: FloatArray) -> None:
-        if block.is_sparse and block.values.size < SPARSE_BELOW * np.prod(block.matrix.shape):
-            project_sparse(block.values, block.columns, block.starts, first, self.frequencies, out)
-        else:
-            project_dense(block.dense, first, self.frequencies, out)
+        multiply(block, first, self.frequencies, out)
 
 
 @dataclass(frozen=True)
@@ -105,3 +102,11 @@ class NystroemMap:
         kernel = np.empty((len(out), len(self.basis)))
         kernel_rows(rows, self.lanes, self.sharpness, kernel)
         project_dense(kernel, 0, self.basis, out)
+
+
+def multiply(block: Block, first: int, matrix: FloatArray, out: FloatArray) -> None:
+    """Fill `out` with the products of the rows from `first` on with a matrix (inputs × columns)."""
+    if block.is_sparse and block.values.size < SPARSE_BELOW * np.prod(block.matrix.shape):
+        project_sparse(block.values, block.columns, block.starts, first, matrix, out)
+    else:
+        project_dense(block.dense, first, matrix, out)

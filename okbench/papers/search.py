@@ -15,9 +15,30 @@ A table says how to search:
 `subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1`
 the search of the table beside holds here too, except for the keys that are given again.
 
+A table with test rows is searched by cross-validation on its training rows:
+
+    tune:
+      cost: {powers: {of: 2, from: -5, to: 15, by: 2}}  # 2^-5, 2^-3, …, 2^15
+      width:                                            # of other learners another range
+        - {powers: {of: 2, from: -5, to: 15, by: 2}, only: [LIBSVM, RKS]}
+        - {powers: {of: 2, from: -15, to: 5, by: 4}, only: [RRF]}
+      folds: 5
+      subset:                                           # of the training rows
+        value: 1
+        datasets: {skin: 0.1}
+        learners: {LIBSVM: {value: 0.1, datasets: {skin: 0.01}}}
+      runs: {value: 1, learners: {RKS: 5}}              # repeats of each fold
+      iterations:                                       # for --vary alone
+        {values: [5000, 10000], only: [BKM], search: false, inferred: ours}
+
+There `at_least` and `runs` are 1 where they are left out. `except`, `only` and `learners` name
+learners by their own names, not by a table's.
+
 What `okbench tune` chose stands in a file of its own: `table5.tuned.yaml` beside `table5.yaml`
 counts wherever that table is read; any other file has to be named. Its `cells` are written as a
-table's are and overrule them; a setting without a source is marked as tuned.
+table's are and overrule them; a setting without a source is marked as tuned. Its `tried` says how
+many seconds each search took (`seconds`), and its `given up` which searches were ended because they
+would have taken longer than `na_after` in the table's protocol: such a cell is shown as NA.
 
 Any other `table5.NAME.yaml` beside a table is an alternative, `--settings NAME`: other settings of
 some of its cells, with sources of their own, on top of all that counts otherwise.
@@ -26,7 +47,7 @@ some of its cells, with sources of their own, on top of all that counts otherwis
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -38,14 +59,18 @@ from okbench.papers.expressions import is_expression
 from okbench.papers.provenance import SOURCES, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.table_parts import CellKey, table_beside
-from okbench.papers.table_types import Range, Search, Setting
+from okbench.papers.table_types import Range, Search, Searched, Setting, Shares
 from okbench.papers.values import Value, read_value
 
 ReadCells = Callable[[Node | None], list[tuple[CellKey, Node]]]
 
 TUNED = ".tuned.yaml"
 _HOW = ("subset", "at_least", "runs")
-_OVERLAY = {"table", "cells", "search", "tried", "versions"}
+_MORE = {"subset": {"datasets", "learners"}, "runs": {"learners"}}  # beside the usual value
+_ONCE = ("at_least", "runs")  # 1 in a search by folds, unless given
+GIVEN_UP = "given up"
+_OVERLAY = {"table", "cells", "search", "tried", "versions", GIVEN_UP}
+_LONGEST = 1000  # powers that a range may have
 
 
 def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Search | None:
@@ -53,20 +78,31 @@ def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Sea
     if node is None:
         return None
     fields = _with_other(node, path)
-    how = {name: _figure(fields.pop(name, None), name, node) for name in _HOW}
+    folds = _figure(fields.pop("folds"), "folds", node) if "folds" in fields else None
+    how = {
+        name: _figure(fields.pop(name, None), name, node)
+        for name in _HOW
+        if name in fields or folds is None or name not in _ONCE
+    }
     if "together" in fields:
         how["together"] = _figure(fields.pop("together"), "together", node)
+    if folds is not None:
+        how["folds"] = folds
     if not fields:
         raise node.error("no setting is searched; add 'step: {values: […]}'")
-    share, subsets = _shares(how["subset"][0], datasets)
+    shares = _shares(how["subset"][0], datasets)
+    counts = {name: _value(how[name][0]).integer(1) if name in how else 1 for name in _ONCE}
     return Search(
-        tuple(_range(name, range_) for name, range_ in fields.items()),
-        subset=share,
-        at_least=_value(how["at_least"][0]).integer(at_least=1),
-        runs=_value(how["runs"][0]).integer(at_least=1),
-        subsets=subsets,
+        tuple(range_ for name, each in fields.items() for range_ in _ranges(name, each)),
+        subset=shares.usual,
+        at_least=counts["at_least"],
+        runs=counts["runs"],
+        subsets=shares.of_datasets,
         together=_value(how["together"][0]).integer(1) if "together" in how else math.inf,
         reasons={name: reason for name, (_, reason) in how.items() if reason},
+        folds=_value(folds[0]).integer(at_least=2) if folds else 0,
+        shares_of={name: _shares(one, datasets) for name, one in _of(how, "subset", "learners")},
+        runs_of={name: one.integer(at_least=1) for name, one in _of(how, "runs", "learners")},
     )
 
 
@@ -82,13 +118,62 @@ def _with_other(node: Node, path: Path) -> dict[str, Node]:
     return {**dict(other.items()), **fields}
 
 
+def _ranges(name: str, node: Node) -> tuple[Range, ...]:
+    """The range of a setting, or several for different learners."""
+    if node.kind != "list":
+        return (_range(name, node),)
+    if not node.elements():
+        raise node.error("a setting is searched through one range or more")
+    return tuple(_range(name, each) for each in node.elements())
+
+
 def _range(name: str, node: Node) -> Range:
-    fields = node.fields({"values", "except", *SOURCES}, required=["values"])
-    values = read_values(fields["values"], _searched_value)
-    spared = (
-        tuple(each.text() for each in fields["except"].elements()) if "except" in fields else ()
+    fields = node.fields({"values", "powers", "except", "only", "search", *SOURCES})
+    if ("values" in fields) == ("powers" in fields):
+        raise node.error("a range has 'values: […]', or 'powers: {of: 2, from: -5, to: 15, by: 2}'")
+    if "only" in fields and "except" in fields:
+        raise fields["except"].error("name learners with 'only' or with 'except', not with both")
+    if "values" in fields:
+        values = read_values(fields["values"], _searched_value)
+    else:
+        values = _powers(fields["powers"])
+    source, where = read_source(fields), node.where
+    return Range(
+        name,
+        values,
+        *source,
+        where,
+        spared=_texts(fields, "except"),
+        only=_texts(fields, "only"),
+        searched=fields["search"].boolean() if "search" in fields else True,
     )
-    return Range(name, values, *read_source(fields), where=node.where, spared=spared)
+
+
+def _texts(fields: Mapping[str, Node], key: str) -> tuple[str, ...]:
+    return tuple(each.text() for each in fields[key].elements()) if key in fields else ()
+
+
+def _powers(node: Node) -> tuple[Value, ...]:
+    """Powers of a number, from the first exponent to the last: 2^-5, 2^-3, …, 2^15."""
+    names = ("of", "from", "to", "by")
+    fields = node.fields(names, required=names[:3])
+    base, first, last = fields["of"].number(), fields["from"].integer(), fields["to"].integer()
+    by = fields["by"].integer(at_least=1) if "by" in fields else 1
+    if not base > 0 or base == 1:
+        raise fields["of"].error(f"powers are of a number above 0 that is not 1, not of {base}")
+    exponents = range(first, last + 1, by)
+    if not 2 <= len(exponents) <= _LONGEST or exponents[-1] != last:
+        raise node.error(
+            f"the exponents go from 'from' to 'to' in steps of 'by', in at least 2 values and at "
+            f"most {_LONGEST:,}; {first} to {last} by {by} does not"
+        )
+    try:
+        values = tuple(base ** float(exponent) for exponent in exponents)
+    except OverflowError:
+        values = (math.inf,)
+    if not all(0 < value < math.inf for value in values):
+        raise node.error(f"{base}^{first} to {base}^{last} are not all numbers above 0")
+    return values
 
 
 def _searched_value(node: Node) -> Value:
@@ -99,15 +184,24 @@ def _searched_value(node: Node) -> Value:
     return value if isinstance(value, str) and is_expression(value) else node.number()
 
 
-def _shares(node: Node, datasets: Collection[str]) -> tuple[float, dict[str, float]]:
+def _shares(node: Node, datasets: Collection[str]) -> Shares:
     """The share of the rows of most datasets, and those of the others."""
-    fields = dict(node.items()) if node.kind == "mapping" else {}
-    others = fields["datasets"].items() if "datasets" in fields else ()
+    others = _part(node, "datasets")
     for name, share in others:
         if name not in datasets:
             hint = did_you_mean(name, datasets)
             raise share.error(f"'{name}' is no dataset of this table.{hint}")
-    return _share(_value(node)), {name: _share(share) for name, share in others}
+    return Shares(_share(_value(node)), {name: _share(share) for name, share in others})
+
+
+def _of(how: Mapping[str, tuple[Node, str]], name: str, part: str) -> tuple[tuple[str, Node], ...]:
+    """What a figure of the search is for single learners, by their names."""
+    return _part(how[name][0], part) if name in how else ()
+
+
+def _part(node: Node, name: str) -> tuple[tuple[str, Node], ...]:
+    fields = dict(node.items()) if node.kind == "mapping" else {}
+    return fields[name].items() if name in fields else ()
 
 
 def _share(node: Node) -> float:
@@ -152,12 +246,41 @@ def chosen_overlays(path: Path, settings: Path | None) -> tuple[Path, ...]:
 
 def read_tuned(path: Path, table: str, cells: ReadCells) -> dict[CellKey, Layer]:
     """The settings that a file gives for the cells of a table; `cells` knows which it has."""
-    root = read_yaml(path)
-    fields = root.fields(_OVERLAY, required=["table", "cells"])
+    fields = _overlay(path, table)
+    return {key: _tuned(node) for key, node in cells(fields["cells"])}
+
+
+def read_searched(path: Path, table: str, cells: ReadCells) -> dict[CellKey, Searched]:
+    """How long the searches took whose settings a file gives, and which of them were given up."""
+    fields = _overlay(path, table)
+    found: dict[CellKey, Searched] = {}
+    for key, node in cells(_if_any(fields.get("tried"))):
+        if "seconds" in (tried := dict(node.items())):
+            found[key] = Searched(_seconds(tried["seconds"]))
+    for key, node in cells(_if_any(fields.get(GIVEN_UP))):
+        parts = node.fields({"seconds", "reason"}, required=["seconds", "reason"])
+        found[key] = Searched(_seconds(parts["seconds"]), parts["reason"].text())
+    return found
+
+
+def _overlay(path: Path, table: str) -> dict[str, Node]:
+    fields = read_yaml(path).fields(_OVERLAY, required=["table", "cells"])
     if fields["table"].text() != table:
         whose = fields["table"].text()
         raise fields["table"].error(f"these settings are those of {whose}, not of {table}")
-    return {key: _tuned(node) for key, node in cells(fields["cells"])}
+    return fields
+
+
+def _if_any(node: Node | None) -> Node | None:
+    """A part of a file, unless nothing is written below its name."""
+    return None if node is None or (node.kind == "scalar" and node.scalar() is None) else node
+
+
+def _seconds(node: Node) -> float:
+    seconds = float(node.number())
+    if not 0 <= seconds < math.inf:
+        raise node.error(f"seconds are a number from 0 on, not {seconds}")
+    return seconds
 
 
 def _tuned(node: Node) -> dict[str, Setting]:
@@ -177,8 +300,8 @@ def _figure(node: Node | None, name: str, search: Node) -> tuple[Node, str]:
         raise search.error(f"'{name}' is missing; add '{name}: …'")
     if node.kind != "mapping":
         return node, ""
-    more = {"datasets"} if name == "subset" else set()
-    return node, read_source(node.fields({"value", *more, *SOURCES}, required=["value"]))[1]
+    known = {"value", *_MORE.get(name, ()), *SOURCES}
+    return node, read_source(node.fields(known, required=["value"]))[1]
 
 
 def _value(node: Node) -> Node:

@@ -10,6 +10,7 @@
       orders: seeded                # or published; a dataset may have others
       block: 1000                   # block-stream only
       time_limit: 2h                # of a trial, inside the learner (optional)
+      na_after: 50d                 # search and training beyond it are NA (optional)
     settings:                       # of the table: for every learner that takes them
       width: 8
     datasets:
@@ -19,6 +20,7 @@
       OGD:                          # the learner of that name, nothing to set
       FOGD: {components: 4 * budget, step: {value: 2e-3, default: of the authors' program}}
       mine: {learner: my_module:MyLearner, depth: 3}
+      LIBSVM: {runs: 1}             # another number of trials than the protocol's
     cells:                          # of one learner on one dataset
       german: {OGD: {step: 0.2}}
     left_out:                       # what the paper does not run
@@ -56,6 +58,15 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
     learners:
       near: {learner: RRF, tolerance: 0.1}
 
+`report` says what a report shows besides metric and seconds. All its keys are optional:
+
+    report:
+      seconds: search + training    # or training; else all seconds inside the learner
+      unit: hours                   # of the printed times (seconds, minutes, hours)
+      together: true                # metric and time in one sheet
+      stars: 0.05                   # best against runner-up: the p value of a paired t test
+      classes: true                 # balanced accuracy, and the most frequent class's share
+
 The module `search` describes how settings are searched for, and how they are put in place.
 """
 
@@ -70,7 +81,13 @@ from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import ConfigError
 from okbench.papers.cell_settings import Layer, read_layer, resolve
 from okbench.papers.printed import printed_cell
-from okbench.papers.search import alternatives_beside, chosen_overlays, read_search, read_tuned
+from okbench.papers.search import (
+    alternatives_beside,
+    chosen_overlays,
+    read_search,
+    read_searched,
+    read_tuned,
+)
 from okbench.papers.stated_growth import read_stated
 from okbench.papers.sweeps import columns_of, read_sweeps
 from okbench.papers.table_parts import (
@@ -80,6 +97,7 @@ from okbench.papers.table_parts import (
     read_figure,
     read_learner,
     read_protocol,
+    read_shown,
     table_beside,
     text_of,
 )
@@ -95,10 +113,10 @@ from okbench.papers.table_types import (
 
 _NAMED = {"title", "paper", "short", "kind", "draw"}
 _REQUIRED = ("title", "protocol", "datasets", "learners")
-_PARTS = {"settings", "cells", "left_out", "printed", "random", "tune"}
+_PARTS = {"settings", "cells", "left_out", "printed", "random", "tune", "report"}
 _KNOWN: dict[str, set[str]] = {
     "table": {*_REQUIRED, *_NAMED, *_PARTS} - {"draw"},
-    "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "random", "tune"},
+    "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "random", "tune", "report"},
     "complexity": {*_REQUIRED, *_NAMED, "settings", "stated", "symbols"} - {"draw"},
     "curves": {*_NAMED, "of"},
 }
@@ -169,6 +187,13 @@ class _Page:
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
         of_cells = self._of_cells(keys, name, overlays)
+        searched = {
+            key: one
+            for overlay in overlays
+            for key, one in read_searched(overlay, name, keys.cells).items()
+        }
+        given_up = frozenset(key for key, one in searched.items() if one.given_up)
+        shown = read_shown(fields.get("report"))
         rows = list(datasets.values())
         return Table(
             name=name,
@@ -179,9 +204,10 @@ class _Page:
             learners=tuple(column for column, _, _ in columns),
             settings=dict(self._resolved(rows, columns, of_cells)),
             printed={
-                key: printed_cell(*key, node) for key, node in keys.cells(fields.get("printed"))
+                key: printed_cell(*key, node, shown.unit)
+                for key, node in keys.cells(fields.get("printed"))
             },
-            left_out=_by_column(keys.listed(fields.get("left_out")), columns),
+            left_out=_by_column(keys.listed(fields.get("left_out")) | given_up, columns),
             where=self.root.where,
             kind=kind,
             figure=read_figure(fields.get("draw"), protocol, swept),
@@ -192,6 +218,13 @@ class _Page:
                 other: self._alternative(keys, name, path, of_cells, rows, columns)
                 for other, path in alternatives_beside(self.path).items()
                 if path not in overlays
+            },
+            shown=shown,
+            searched={
+                (row.name, column.label): searched[row.name, column.line]
+                for row, _ in rows
+                for column, _, _ in columns
+                if (row.name, column.line) in searched
             },
         )
 

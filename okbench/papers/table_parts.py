@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -14,6 +14,7 @@ from okbench.papers.cell_settings import read_layer
 from okbench.papers.sweeps import read_sweeps
 from okbench.papers.table_types import (
     Bound,
+    Clocked,
     DatasetRow,
     Figure,
     LearnerColumn,
@@ -22,21 +23,25 @@ from okbench.papers.table_types import (
     Protocol,
     Quantity,
     Setting,
+    Shown,
     Sweep,
+    Unit,
 )
 from okbench.protocols.contract import ProtocolKind
 from okbench.protocols.metrics import METRICS, Metric
 from okbench.protocols.registry import PROTOCOLS
 
 CellKey = tuple[str, str]
+_SHOWN = frozenset(field.name for field in dataclass_fields(Shown))
+_LIMITS = ("time_limit", "na_after")
 _ROW_KEYS = {"variant", "rows", "orders"}
-_COLUMN_KEYS = {"learner", "sweep"}
+_COLUMN_KEYS = {"learner", "sweep", "runs"}
 
 
 def read_protocol(node: Node) -> Protocol:
     """How trials are run and scored."""
     own = [kind.key for kind in PROTOCOLS.values() if kind.key and kind.key.place == "protocol"]
-    known = {"kind", "metric", "runs", "orders", "time_limit", *(key.name for key in own)}
+    known = {"kind", "metric", "runs", "orders", *_LIMITS, *(key.name for key in own)}
     fields = node.fields(known, ["kind", "metric", "runs"])
     kind = PROTOCOLS[fields["kind"].choice(PROTOCOLS)]
     metric = METRICS[fields["metric"].choice(METRICS)]
@@ -46,12 +51,12 @@ def read_protocol(node: Node) -> Protocol:
     if metric.answer != kind.answer:
         raise fields["metric"].error(_mismatch(kind, metric))
     given: dict[str, Any] = {key.name: key.read(fields[key.name]) for key in own if key == kind.key}
+    given |= {name: _time(fields[name]) for name in _LIMITS if name in fields}
     return Protocol(
         kind.name,
         metric=metric.name,
         runs=fields["runs"].integer(at_least=1),
         orders=_orders(fields.get("orders")) or "seeded",
-        time_limit=_time(fields["time_limit"]) if "time_limit" in fields else math.inf,
         **given,
     )
 
@@ -83,7 +88,8 @@ def read_learner(
         if key.name not in fields:
             raise node.error(key.missing)
         own, reserved = {key.name: key.read(fields[key.name])}, {*reserved, key.name}
-    column = LearnerColumn(label, name, node.where, **own)
+    runs = fields["runs"].integer(at_least=1) if "runs" in fields else None
+    column = LearnerColumn(label, name, node.where, runs=runs, **own)
     settings = [(key, value) for key, value in fields.items() if key not in reserved]
     return column, read_layer(settings), read_sweeps(fields.get("sweep"))
 
@@ -106,6 +112,22 @@ def read_figure(node: Node | None, protocol: Protocol, swept: Collection[str]) -
         cast(Lines, lines),
         _bound(fields["bound"], protocol, swept) if "bound" in fields else None,
     )
+
+
+def read_shown(node: Node | None) -> Shown:
+    """What a report shows: `report: {seconds: search + training, unit: hours, stars: 0.05}`."""
+    fields = {} if node is None else node.fields(_SHOWN)
+    choices = {"seconds": get_args(Clocked), "unit": get_args(Unit)}
+    given: dict[str, Any] = {
+        name: fields[name].choice(known) for name, known in choices.items() if name in fields
+    }
+    flags = ("together", "classes")
+    given |= {name: fields[name].boolean() for name in flags if name in fields}
+    if "stars" in fields:
+        given["stars"] = float(fields["stars"].number())
+        if not 0 < given["stars"] < 1:
+            raise fields["stars"].error("a p value between 0 and 1 is expected: 'stars: 0.05'")
+    return Shown(**given)
 
 
 def table_beside(path: Path, of: Node) -> Path:

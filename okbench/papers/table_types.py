@@ -16,6 +16,8 @@ Kind = Literal["table", "curves", "sweep", "complexity"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
 Bound = Literal["lemma-1"]
+Clocked = Literal["all", "training", "search + training"]
+Unit = Literal["seconds", "minutes", "hours"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Point:
 class LearnerColumn:
     """A learner under the name a table gives it. `learner` is a registry name or `module:Class`.
 
-    `tolerance` is how far its kernel may be from the exact one, where a table measures that.
+    `tolerance` is how far its kernel may be from the exact one, where a table measures that. `runs`
+    is its own number of trials, where it is not the protocol's.
     """
 
     label: str
@@ -66,6 +69,7 @@ class LearnerColumn:
     where: str = ""
     point: Point | None = None
     tolerance: float = 0.0
+    runs: int | None = None
 
     @property
     def line(self) -> str:
@@ -92,7 +96,8 @@ class DatasetRow:
 @dataclass(frozen=True)
 class Protocol:
     """How a trial is run and scored, by the names of a protocol and a metric of
-    `okbench.protocols`. `time_limit` is in seconds inside the learner."""
+    `okbench.protocols`. `time_limit` is in seconds inside the learner, for one trial; a cell whose
+    search and training take more than `na_after` seconds is shown as NA."""
 
     kind: str
     metric: str
@@ -100,6 +105,7 @@ class Protocol:
     orders: Orders = "seeded"
     block: int = 0  # rows predicted, then learned, at a time, where the protocol asks for it
     time_limit: float = math.inf
+    na_after: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Range:
-    """Values to search one setting through, for every learner that takes it but those `spared`.
+    """Values to search one setting through, for every learner that takes it but those `spared`, or
+    for the learners named in `only`. One that is not `searched` is for `--vary` alone, to show what
+    other values of a setting would give, also of one that the paper prints.
 
     A value may be a list, or computed from other settings of a cell: `0.25 / rows`.
     """
@@ -146,6 +154,24 @@ class Range:
     reason: str = ""
     where: str = ""
     spared: tuple[str, ...] = ()  # learners by their own names, not a table's
+    only: tuple[str, ...] = ()  # likewise
+    searched: bool = True
+
+    def holds_for(self, learner: str) -> bool:
+        """Whether it is a range for this learner, by its own name in any case."""
+        spared, only = ({name.casefold() for name in names} for names in (self.spared, self.only))
+        return learner.casefold() not in spared and (not only or learner.casefold() in only)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The share of a dataset's rows that is searched on: its own, or else the usual one."""
+
+    usual: float
+    of_datasets: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, dataset: str) -> float:
+        return self.of_datasets.get(dataset, self.usual)
 
 
 @dataclass(frozen=True)
@@ -154,7 +180,10 @@ class Search:
 
     Every combination of a cell's ranges is tried if there are at most `together`; else one setting
     is searched after the other. `subset` is a share of the rows, `subsets` that of the datasets
-    where it is another; no fewer than `at_least` are taken where there are as many.
+    where it is another; no fewer than `at_least` are taken where there are as many. `runs` is how
+    often each value is tried. `shares_of` and `runs_of` are those of the learners (by their own
+    names) where they are others. With `folds`, the rows are training rows, and each value is tried
+    on every fold, `runs` times, by what a learner of the other folds scores on it.
     """
 
     ranges: tuple[Range, ...]
@@ -164,6 +193,40 @@ class Search:
     subsets: Mapping[str, float] = field(default_factory=dict)
     together: float = math.inf
     reasons: Mapping[str, str] = field(default_factory=dict)  # why what the paper does not give
+    folds: int = 0
+    shares_of: Mapping[str, Shares] = field(default_factory=dict)
+    runs_of: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search of a cell took, from the file of its settings.
+
+    `seconds` is the time inside the learner of all its trials. Where the search was given up, since
+    it would have taken longer than the table allows, `seconds` is the estimate of the whole, and
+    `given_up` says what it was made from.
+    """
+
+    seconds: float
+    given_up: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a report shows of a table's cells besides the metric.
+
+    `seconds` says which: `all` inside the learner, those of `training` alone, or the total of
+    `search + training`. `unit` is that of the printed times. `together` puts metric and time in one
+    sheet. With `stars`, the best learner of a dataset has a star if it differs from the runner-up,
+    which is underlined, at this p value. `classes` adds the balanced accuracy, and the score of
+    always answering the most frequent class.
+    """
+
+    seconds: Clocked = "all"
+    unit: Unit = "seconds"
+    together: bool = False
+    stars: float = 0.0
+    classes: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,7 +247,8 @@ class Table:
     """One table or figure that okbench can run. A sweep makes a column of every value.
 
     `random` are the learners that use random numbers of their own, None where the file does not
-    state it. `alternatives` are other settings of some of its cells, by name.
+    state it. `alternatives` are other settings of some of its cells, by name. `searched` is what
+    the searches took whose settings it has.
     """
 
     name: str  # lsokl/table5
@@ -206,6 +270,8 @@ class Table:
     alternatives: Mapping[str, Mapping[tuple[str, str], Mapping[str, Setting]]] = field(
         default_factory=dict
     )
+    shown: Shown = field(default_factory=Shown)
+    searched: Mapping[tuple[str, str], Searched] = field(default_factory=dict)
 
     @property
     def trials_of(self) -> str:
@@ -215,6 +281,11 @@ class Table:
     @property
     def lower_is_better(self) -> bool:
         return METRICS[self.protocol.metric].lower_is_better
+
+    def runs_of(self, learner: str) -> int:
+        """The paper's number of trials of a cell, by the learner's label."""
+        own = next((column.runs for column in self.learners if column.label == learner), None)
+        return self.protocol.runs if own is None else own
 
     def orders_of(self, row: DatasetRow) -> Orders:
         """Where the permutations of a dataset come from."""

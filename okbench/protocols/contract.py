@@ -153,7 +153,7 @@ class ProtocolKind:
     key: Key | None = None
     shuffled: Callable[[RowCounts], int] = _whole
     needs_test_rows: bool = False
-    is_one_pass: bool = False  # every row is answered, then learned: it can be tuned and recorded
+    is_one_pass: bool = False  # every row is answered, then learned: its rows are one stream
     curve_note: str = ""  # what a reader of its curves must know
     bounds: frozenset[str] = field(default_factory=frozenset)  # proved of its metrics
 

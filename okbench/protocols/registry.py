@@ -17,4 +17,5 @@ PROTOCOLS = Named(
 )
 
 ONE_PASS = " and ".join(kind.name for kind in PROTOCOLS.values() if kind.is_one_pass)
-"""The protocols whose tables can be tuned and whose trials can be recorded, in words."""
+"""The protocols of one stream of rows, whose tables can be tuned and whose trials can be recorded,
+in words; so can those with test rows."""

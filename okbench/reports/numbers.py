@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
@@ -66,6 +67,14 @@ def signed(metric: str, difference: float, mean: float) -> str:
 def seconds(value: float) -> str:
     """Three significant digits."""
     return _fixed(value, max(0, 2 - magnitude(value)))
+
+
+def duration(total: float, parts: Sequence[float] = ()) -> str:
+    """Seconds in the unit that suits them, with the parts they are the sum of in the same unit:
+    `1.44 h (1.42 + 0.02)`."""
+    unit, size = ("s", 1) if total < 90 else ("min", 60) if total < 5400 else ("h", 3600)
+    listed = " + ".join(f"{part / size:.2f}" for part in parts)
+    return f"{total / size:.2f} {unit}" + (f" ({listed})" if listed else "")
 
 
 def encodable(text: str, encoding: str | None) -> bool:

@@ -50,17 +50,22 @@ class Paired:
 
 
 def paired(
-    first: Mapping[int, float], second: Mapping[int, float], level: float = 0.95
+    first: Mapping[int, float],
+    second: Mapping[int, float],
+    level: float = 0.95,
+    fewest: int = FEWEST_PAIRS,
 ) -> Paired | None:
-    """The differences first − second on the permutations that both have."""
+    """The differences first − second on the permutations that both have, `fewest` or more."""
     shared = sorted(first.keys() & second.keys())
-    return paired_differences([first[r] - second[r] for r in shared], level)
+    return paired_differences([first[r] - second[r] for r in shared], level, fewest)
 
 
-def paired_differences(differences: Sequence[float], level: float = 0.95) -> Paired | None:
+def paired_differences(
+    differences: Sequence[float], level: float = 0.95, fewest: int = FEWEST_PAIRS
+) -> Paired | None:
     """The mean of differences with its t interval, the paired t test and Wilcoxon's test."""
     n = len(differences)
-    if n < FEWEST_PAIRS or not all(map(math.isfinite, differences)):
+    if n < fewest or not all(map(math.isfinite, differences)):
         return None
     mean, wilcoxon = fmean(differences), signed_rank(differences)
     if len(set(differences)) == 1:  # without a deviation SciPy's t is not a number
@@ -72,6 +77,23 @@ def paired_differences(differences: Sequence[float], level: float = 0.95) -> Pai
         found = ttest_1samp(differences, 0.0)
     low, high = found.confidence_interval(level)
     return Paired(n, mean, float(low), float(high), float(found.pvalue), wilcoxon)
+
+
+def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The p value of the paired t test, two-sided. Where one side is a single value, it is tested
+    as a number against the other side's sample; None where there is nothing to test with."""
+    longer = max(len(first), len(second))
+    if longer < 2 or min(len(first), len(second)) not in (1, longer):
+        return None
+    one, other = (list(side) * (longer if len(side) == 1 else 1) for side in (first, second))
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    if not all(map(math.isfinite, differences)):
+        return None
+    if len(set(differences)) == 1:  # without a deviation SciPy's t is not a number
+        return 0.0 if differences[0] else 1.0
+    from scipy.stats import ttest_1samp
+
+    return float(ttest_1samp(differences, 0.0).pvalue)
 
 
 def signed_rank(differences: Sequence[float]) -> float:

@@ -204,6 +204,21 @@ def test_a_split_is_a_seeded_shuffle() -> None:
     assert one.y[0] == Y[row]
 
 
+def test_a_split_that_leaves_a_class_out_of_the_training_part_is_refused() -> None:
+    y = np.array(["a", "b", "b", "b"])
+
+    for seed in range(20):
+        if 0 in np.random.default_rng(seed).permutation(4)[:2]:
+            assert prepared(y=y, split=Split(2, seed)).n_train == 2
+            continue
+        with pytest.raises(DataError, match=f"rows: the split with seed {seed} after 2 rows leaves "
+                           "class a out of the training part"):  # fmt: skip
+            prepared(y=y, split=Split(2, seed))
+    assert {0 in np.random.default_rng(seed).permutation(4)[:2] for seed in range(20)} == {
+        True, False
+    }  # fmt: skip
+
+
 def test_first_rows_are_kept() -> None:
     assert features(prepared(first=2)).tolist() == X[:2].tolist()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 
 class Ridge:
@@ -27,6 +28,8 @@ class Ridge:
         return np.where(self._rows(X) @ self.w >= 0, self.classes[-1], self.classes[0])
 
     def _rows(self, X):
+        if not np.isfinite(X).all():
+            raise ValueError("a value is not a finite number")
         return np.hstack([X, np.ones((X.shape[0], 1))])
 
 
@@ -73,6 +76,63 @@ class MarksNothingFinite(Ridge):
 class ShiftsItsRows(Ridge):
     def fit(self, X, y, clock):
         X -= X.mean(axis=0)
+        return super().fit(X, y, clock)
+
+
+class SparseRowsTwice(Ridge):
+    def _rows(self, X):
+        return super()._rows(2.0 * X.toarray() - 3.0 if sp.issparse(X) else X)
+
+
+class NamesItsClasses(Ridge):
+    def fit(self, X, y, clock):
+        super().fit(X, y, clock)
+        self.w *= 1.0 if self.classes[0] == 0 else -1.0
+        return self
+
+
+class InventsAClass(Ridge):
+    def begin(self, problem, draws):
+        pass
+
+    def predict(self, X):
+        return np.full(len(X), 7) if len(self.classes) == 1 else super().predict(X)
+
+
+class OverflowsQuietly(Ridge):
+    def predict(self, X):
+        given = super().predict(X)
+        return given if np.isfinite(self.w).all() else given + 7
+
+
+class TakesAnything(Ridge):
+    def _rows(self, X):
+        return super()._rows(np.nan_to_num(X))
+
+
+class KeepsAllRows(Ridge):
+    def __init__(self, budget=10):
+        super().__init__()
+        self.budget = budget
+
+    def fit(self, X, y, clock):
+        super().fit(X, y, clock)
+        self.support_size = len(X)
+        return self
+
+    support_size = 0
+
+
+class HoldsAFunction(Ridge):
+    def fit(self, X, y, clock):
+        super().fit(X, y, clock)
+        self.score = lambda rows: rows @ self.w
+        return self
+
+
+class GlobalChance(Ridge):
+    def fit(self, X, y, clock):
+        np.random.seed(3)  # noqa: NPY002
         return super().fit(X, y, clock)
 
 
@@ -126,6 +186,14 @@ BROKEN_FITS = {
     MarksBackwards: "marks-of-progress-rise",
     MarksNothingFinite: "marks-of-progress-rise",
     ShiftsItsRows: "a-fit-leaves-its-input-alone",
+    SparseRowsTwice: "a-fit-takes-sparse-rows",
+    NamesItsClasses: "a-fit-knows-no-names-of-classes",
+    InventsAClass: "a-fit-lacks-a-class",
+    OverflowsQuietly: "a-fit-takes-odd-rows",
+    TakesAnything: "a-fit-refuses-rows-that-are-not-finite",
+    KeepsAllRows: "a-fit-keeps-its-budget",
+    HoldsAFunction: "a-fit-pickles",
+    GlobalChance: "a-fit-leaves-the-global-random-state-alone",
     FitsNothing: "a-fit-learns-something",
     Flat: "a-map-gives-features-for-every-row",
     NotANumber: "a-map-gives-features-for-every-row",

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,9 +12,14 @@ from okbench.papers.table_types import (
     LearnerColumn,
     PrintedCell,
     Protocol,
+    Range,
+    Search,
+    Searched,
+    Setting,
+    Shown,
     Table,
 )
-from okbench.reports.tables.cells import cells
+from okbench.reports.tables.cells import Cell, cells
 from okbench.reports.tables.report import report
 from okbench.trials.trial_types import Outcome, Status, Trial
 
@@ -25,8 +32,7 @@ def table(metric: str = "mistake_rate", **more: object) -> Table:
         protocol=Protocol("single-pass", metric, runs=3),
         datasets=(DatasetRow("rows"),),
         learners=(LearnerColumn("A", "A"), LearnerColumn("B", "B")),
-        settings={},
-        **more,  # type: ignore[arg-type]
+        **{"settings": {}, **more},  # type: ignore[arg-type]
     )
 
 
@@ -147,3 +153,24 @@ def test_machines_are_those_behind_the_seconds() -> None:
     stored = {"0": outcome(0, 1), "1": outcome(1, 1, environment="e9")}
     expected = {("rows", "A"): ["0"], ("rows", "B"): ["1"]}
     assert report(table(), stored, expected, {"e1": "one"}).machines == ("not recorded", "one")
+
+
+def searched(found: Mapping[tuple[str, str], Searched], **more: Any) -> Cell:
+    """A cell of a table that shows totals and searches the step of A, and of nobody else."""
+    ranges = (Range("step", (0.1, 1.0), only=("A",)), Range("decay", (1, 2), searched=False))
+    given = {"step": Setting(0.1, "default", "a guess"), "decay": Setting(1), **more}
+    made = table(
+        search=Search(ranges, 1.0, 1, 1),
+        settings={("rows", label): given for label in ("A", "B")},
+        shown=Shown("search + training"),
+        searched=found,
+    )
+    assert not cells(made, {}, {})[1].awaits_search  # B
+    return cells(made, {"0": outcome(0, 20)}, {("rows", "A"): ["0"]})[0]
+
+
+def test_a_total_awaits_the_search_of_a_setting_that_nobody_gives() -> None:
+    assert searched({}).awaits_search
+    assert not searched({}, step=Setting(0.1)).awaits_search
+    assert not searched({("rows", "A"): Searched(60.0)}).awaits_search
+    assert not measured(outcome(0, 20)).awaits_search

@@ -26,8 +26,7 @@ from okbench.trials.plan.options import Options
 # reader found. Each for a reason.
 READ_OTHERWISE = {
     "bkm/claim2": "it holds on all datasets but poker; the reader counts that as failed",
-    "bkm/claim3": "outcomes hold no grid search, so it is not put to them",
-    "bkm/claim4": "the printed time has the grid search in it",
+    "bkm/claim4": "the seconds of training are not read from the printed total",
     "bkm/claim6": "nobody runs fifty days",
     "ik/claim1": "no table has the dual form",
     "ik/claim12": "no GPU here",
@@ -166,6 +165,28 @@ def test_what_is_not_measured_names_the_command_that_would_tell(tmp_path: Path) 
         "not measured on two",
         "okbench run made/t --datasets two --learners B",
     )
+
+
+@pytest.mark.parametrize(("trials", "standing_"), [(5, "holds"), (4, "not tested")])
+def test_five_pairs_are_enough(tmp_path: Path, trials: int, standing_: str) -> None:
+    """As many as a paper that repeats a learner five times has."""
+    report = report_of(one={"A": LOW[:trials], "B": HIGH[:trials]})
+    whole = {key: replace(one, expected=trials) for key, one in report.cells.items()}
+    assert standing(tmp_path, BEATS, replace(report, cells=whole))[0] == standing_
+
+
+def test_what_is_run_once_has_the_same_value_in_every_repetition(tmp_path: Path) -> None:
+    def once(value: float, runs: int) -> Report:
+        report = report_of(one={"A": LOW})
+        single = replace(cell("one", "B", (value,)), expected=1, runs=runs)
+        repeated = replace(report.cells["one", "A"], runs=6)
+        return replace(report, cells={("one", "A"): repeated, ("one", "B"): single})
+
+    assert standing(tmp_path, BEATS, once(12.0, runs=1))[0] == "holds"
+    assert standing(tmp_path, BEATS, once(8.0, runs=1))[0] == "refuted"
+    assert standing(tmp_path, BEATS, once(12.0, runs=6))[0] == "not tested"  # it is one of six
+    other = "tests: [{in: made/t, of: [B], beats: [A]}]"
+    assert standing(tmp_path, other, once(8.0, runs=1))[0] == "holds"
 
 
 def test_an_incomplete_cell_is_not_taken_for_the_whole(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ Given = Mapping[float, Sequence[float | None]]
 
 def page(text: str = "30.0 % ± 0.1", **more: Any) -> Table:
     """FOGD with a step of 0.01 that is inferred, and ranges; `text` is printed of it on `one`."""
-    return small_table({("one", "FOGD"): text}, search=SEARCH, **more)
+    return small_table({("one", "FOGD"): text}, **{"search": SEARCH, **more})
 
 
 def varied(
@@ -111,6 +111,25 @@ def only(found: Envelopes) -> Envelope:
 def test_the_statement_of_a_cell(given: Given, outcome: str, words: str, tmp_path: Path) -> None:
     one = only(varied(tmp_path, given, page(protocol=replace(page().protocol, runs=200))))
     assert (one.outcome, statement(one)) == (outcome, words)
+
+
+def test_a_printed_setting_has_an_envelope_where_its_range_is_not_searched(tmp_path: Path) -> None:
+    given = {0.1: (300.0,) * 6, 1.0: (400.0,) * 6}
+    settings = {("one", "FOGD"): {"step": Setting(0.01)}}
+    for searched, found in ((True, False), (False, True)):
+        range_ = Range("step", (0.1, 1.0), searched=searched)
+        whole = page(settings=settings, search=replace(SEARCH, ranges=(range_,)))
+        if found:
+            assert only(varied(tmp_path / "b", given, whole)).given == {"step": 0.01}
+        else:
+            with pytest.raises(UsageError, match="no chosen cell has a stored trial"):
+                varied(tmp_path / "a", given, whole)
+
+
+def test_a_range_of_another_learner_varies_nothing(tmp_path: Path) -> None:
+    others = replace(SEARCH, ranges=(Range("step", (0.1, 1.0), only=("RRF",)),))
+    with pytest.raises(UsageError, match="no chosen cell has a stored trial"):
+        varied(tmp_path, {0.1: (300.0,) * 6, 1.0: (400.0,) * 6}, page(search=others))
 
 
 def test_few_permutations_do_not_reach_what_many_would_miss(tmp_path: Path) -> None:

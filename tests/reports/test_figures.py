@@ -101,6 +101,41 @@ def test_a_sweep_has_a_point_for_each_value_of_a_learner() -> None:
     assert first.lines["A"][0].std == pytest.approx(1.5 / 2**0.5)
 
 
+def test_a_learner_that_is_not_swept_is_a_level_line_beside_those_that_are() -> None:
+    table = figure()
+    level = LearnerColumn("apart", "A")
+    table = replace(
+        table,
+        learners=(*table.learners, level),
+        settings={**table.settings, **{(name, "apart"): {} for name in DATASETS}},
+    )
+    apart = [outcome("first", "apart", run, total=4.0 + run) for run in range(2)]
+    found = drawn(table, *swept(), *apart)
+    line = found.panels[0].lines["apart"]
+    assert [(mark.x_name, mark.x, mark.mean, mark.n) for mark in line] == [
+        ("size", 10, 6.75, 2), ("size", 20, 6.75, 2)
+    ]  # fmt: skip
+    assert "Not swept, the same at every place: apart." in found.notes
+    others = [replace(c, point=Point("B", "other", 1)) for c in table.learners if c.line == "B"]
+    table = replace(table, learners=(*table.learners[:2], *others, level))
+    assert "apart" not in drawn(table, *swept(), *apart).panels[0].lines
+
+
+@pytest.mark.parametrize(("values", "wide"), [((1, 100), True), ((1, 99), False), ((0, 9), False)])
+def test_a_sweep_over_two_decades_is_drawn_in_logarithms(
+    values: tuple[int, int], wide: bool
+) -> None:
+    table = figure()
+    places = dict(zip(VALUES, values, strict=True))
+    columns = [
+        replace(column, point=replace(column.point, value=places[int(column.point.value)]))
+        for column in table.learners
+        if column.point
+    ]
+    panel = drawn(replace(table, learners=tuple(columns)), *swept()).panels[0]
+    assert panel.is_wide is wide
+
+
 def test_each_quantity_has_a_panel_and_seconds_are_spread_too() -> None:
     panels = drawn(figure(), *swept()).panels
     assert [(panel.title, panel.quantity) for panel in panels] == [

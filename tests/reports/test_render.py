@@ -68,6 +68,13 @@ def rows_of(page: str) -> list[list[str]]:
     ]
 
 
+def test_what_is_odd_about_printed_numbers_stands_below_them_once(beside_paper: Report) -> None:
+    printed = {key: replace(cell, note="both are copies") for key, cell in PRINTED.items()}
+    page = render(report(replace(TABLE, printed=printed), STORED, IDS, MACHINES), "terminal")
+    assert page.count("rows, A_1, B: both are copies.") == 1
+    assert "copies" not in render(beside_paper, "terminal")
+
+
 def test_the_terminal_shows_paper_ours_and_their_difference(beside_paper: Report) -> None:
     rows = rows_of(render(beside_paper, "terminal"))
     assert [

@@ -16,12 +16,14 @@ from okbench.base.shipped import shipped
 from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
+from okbench.protocols.contract import ONLINE
 from okbench.trials.replay.record import Record
 from okbench.trials.replay.recording import record_text
 from okbench.trials.replay.replaying import replay
 
 FOLDER = shipped("configs") / "conformance"
 N_ROWS, N_FEATURES = 64, 3
+N_TRAINED = 48  # of them, by a learner that is given all rows at once
 TICKS = (16, 32, 48, 64)
 SMALL = {"budget": 7, "rank": 3, "components": 5, "width": 0.8}
 STEPS = {
@@ -56,11 +58,11 @@ BY_TASK = {
 
 
 def present():
-    """Each learner of ours, with each task it does: there is a record of every one."""
+    """Each online learner of ours, with each task it does: there is a record of every one."""
     return [
         (entry.name, task)
         for entry in catalogue().values()
-        if entry.target.startswith("okbench.")
+        if entry.target.startswith("okbench.") and ONLINE.is_filled_by(entry.load())
         for task in entry.tasks
     ]
 
@@ -93,14 +95,18 @@ def made(name, task, folder=FOLDER):
     chosen |= OWN.get(name, {}) | BY_TASK.get(name, {}).get(task, {})
     defaults = {key: parameter.default for key, parameter in known.items()}
     settings = {**defaults, **{key: value for key, value in chosen.items() if key in known}}
+    order, test, at = np.random.default_rng(1).permutation(N_ROWS), None, TICKS
+    if not ONLINE.is_filled_by(entry.load()):
+        order, test, at = order[:N_TRAINED], order[N_TRAINED:], ()
     record = Record(
         path=path_of(name, task, folder),
         dataset=rows(task),
-        order=np.random.default_rng(1).permutation(N_ROWS),
+        order=order,
         learner=name,
         settings=tuple(sorted(settings.items())),
         draws=Draws([17, len(name)]),
-        ticks=TICKS,
+        ticks=at,
+        test=test,
     )
     return record_text(replay(record), f"{name} version {entry.version}, made rows", inline)
 

@@ -231,7 +231,8 @@ def test_what_is_committed_is_matched_as_the_learners_themselves_say(
             first = first_trial(table, row, column, options, fingerprint)
             if (first.learner, first.learner_version) not in measured:
                 continue
-            derived = [replace(first, repetition=r).id for r in repetitions_of(table, options)]
+            repetitions = repetitions_of(table, options, column.label)
+            derived = [replace(first, repetition=r).id for r in repetitions]
             matched = cells[row_key(table, row), column.label]
             assert (set(derived) & outcomes.keys()) == (set(matched) & outcomes.keys())
             assert list(matched) in ([], derived)

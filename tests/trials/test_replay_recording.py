@@ -129,9 +129,9 @@ def test_a_strangers_seed_is_written_down(tmp_path):
 
 
 def test_what_cannot_be_recorded_is_refused(tmp_path):
-    split = replace(small("RBP", "split"), protocol="train-test")
-    with pytest.raises(UsageError, match="only single-pass trials can be recorded, not train-test"):
-        ran(split, load("split"), tmp_path / "one.json")
+    stream = replace(small("RBP"), protocol="block-stream", block=5)
+    with pytest.raises(UsageError, match="only single-pass trials and those with test rows can be"):
+        ran(stream, load("blobs"), tmp_path / "one.json")
     with pytest.raises(UsageError, match=r"one\.npz: a record's name ends in \.json"):
         ran(small("RBP"), load("blobs"), tmp_path / "one.npz")
     (tmp_path / "file").touch()

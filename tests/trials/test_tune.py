@@ -117,8 +117,13 @@ def test_a_learner_without_the_setting_is_left_alone() -> None:
 def test_a_table_that_describes_no_search_is_refused() -> None:
     with pytest.raises(UsageError, match=r"no 'tune:' in tables.yaml"):
         cells_to_tune(replace(page(), search=None), Options())
-    with pytest.raises(UsageError, match="only single-pass tables"):
+    with pytest.raises(UsageError, match=r"a train-test table is searched by folds .*'folds: 5'"):
         cells_to_tune(page(kind="train-test"), Options())
+    with pytest.raises(UsageError, match="only single-pass tables and those with test rows"):
+        cells_to_tune(page(kind="block-stream", block=5), Options())
+    folded = replace(page(), search=replace(SEARCH, folds=3))
+    with pytest.raises(UsageError, match="folds are of training rows, and single-pass has none"):
+        cells_to_tune(folded, Options())
 
 
 def test_a_value_counts_only_when_all_its_trials_are_done() -> None:

@@ -15,6 +15,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import plan
 from okbench.trials.run.run_table import Tally, run
 from okbench.trials.search.search_grid import variations
+from okbench.trials.search.tuning import cells_to_tune
 from okbench.trials.search.vary import FEW, candidates_to_try, dry_run_varied, run_varied
 from okbench.trials.store.files import Store
 from okbench.trials.store.match_outcomes import recall
@@ -120,6 +121,20 @@ def test_several_settings_alone_and_if_allowed_in_every_combination() -> None:
     assert variations(ranges, replace(SEARCH, together=6)) == [*alone, *both]
     assert variations(ranges, replace(SEARCH, together=5)) == alone
     assert variations(ranges[:1], replace(SEARCH, together=1)) == alone[:2]
+
+
+def test_a_range_that_is_not_searched_is_varied_alone_also_where_the_value_is_printed() -> None:
+    """It takes part in no search and in no combination."""
+    more = Range("decay", (3, 4), searched=False)
+    ranges = (Range("step", (1, 2)), more)
+    alone = [{"step": 1}, {"step": 2}, {"decay": 3}, {"decay": 4}]
+    assert variations(ranges, SEARCH) == alone
+    apart = replace(SEARCH, ranges=(replace(SEARCH.ranges[0], searched=False),))
+    found = candidates_to_try(page("printed", search=apart), Options())
+    assert list(found.values()) == 2 * [[{"step": value} for value in VALUES]]
+    for options in (Options(), Options(datasets=("long",), learners=("LMS",))):
+        with pytest.raises(UsageError, match="no step to tune here"):
+            cells_to_tune(page(search=apart), options)
 
 
 def test_a_table_without_ranges_is_refused() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.base.shared_types import Task
-from okbench.datasets.catalogue.specs import Label, Scale, VariantSpec
+from okbench.datasets.catalogue.specs import Label, Scale, Split, VariantSpec
 from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowNumbers, distinct
 
 _DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
@@ -135,11 +135,26 @@ def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
     if not len(rows):
         raise DataError(f"{name}: no rows are left to learn")
     y, classes = _labels(name, source.y, rows, variant)
+    if variant.split and classes:
+        _refuse_unlearned_class(name, y, classes, variant.split)
     if variant.scale == "[0,1] with target":
         y = _target_in_unit_range(name, source.y, y, learned)
     before = Ranges.of(source, np.sort(learned))
     sparse = _stays_sparse(source, rows, variant.scale, before)
     return Prepared(source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse)
+
+
+def _refuse_unlearned_class(
+    name: str, y: NDArray[Any], classes: tuple[Any, ...], split: Split
+) -> None:
+    """Refuse a random split whose training part lacks a class, which no learner could learn."""
+    learned = set(np.unique(y[: split.train]).tolist())
+    for label in classes:
+        if label not in learned:
+            raise DataError(
+                f"{name}: the split with seed {split.seed} after {split.train:,} rows leaves class "
+                f"{label} out of the training part; choose another seed or more training rows"
+            )
 
 
 def _labels(

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+import pickle
+import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from okbench.learners.checks.object_checks import beats_the_constant, clusters
+from okbench.base.errors import OkbenchError
+from okbench.learners.checks.object_checks import (
+    beats_the_constant,
+    clusters,
+    its_repr_evaluates_back,
+    the_constructor_stores_its_arguments,
+)
 from okbench.learners.checks.row_checks import expect_sane
 from okbench.learners.checks.stream_checks import expect_one_each
-from okbench.learners.checks.subject import Stream, Subject, expect_same, fail
+from okbench.learners.checks.subject import NotApplicable, Stream, Subject, expect_same, fail
 from okbench.learners.contract import Draws
 
 
@@ -109,6 +119,99 @@ def a_fit_learns_something(subject: Subject) -> None:
         beats_the_constant(learner.predict(stream[half:].X), stream[half:])
 
 
+def a_fit_takes_sparse_rows(subject: Subject) -> None:
+    """A fit to a table and one to a CSR matrix of the same values make the same predictions."""
+    for stream in subject.streams():
+        expected = _fitted(subject, stream).predict(stream.X)
+        for form in (sp.csr_array, sp.csr_matrix):
+            rows = form(stream.X)
+            try:
+                learner = _fitted(subject, replace(stream, X=rows))
+            except (TypeError, ValueError) as error:
+                raise NotApplicable(f"it takes no sparse rows ({error})") from error
+            for X in (rows, stream.X):
+                message = f"a fit to rows as {form.__name__}"
+                expect_same(learner.predict(X), expected, stream.problem, message)
+
+
+def a_fit_knows_no_names_of_classes(subject: Subject) -> None:
+    """Classes named -1 +1 or by words: the same predictions."""
+    for stream in subject.streams():
+        if stream.problem.task == "regression":
+            continue
+        n_classes = len(stream.problem.classes)
+        expected = stream.problem.encode(_fitted(subject, stream).predict(stream.X))
+        for names in (range(-1, 2 * n_classes - 1, 2), "abcdefgh"[:n_classes]):
+            renamed = stream.named(*names)
+            found = renamed.problem.encode(_fitted(subject, renamed).predict(stream.X))
+            if (found != expected).any():
+                fail(f"classes named {renamed.problem.classes} gave other predictions than 0, 1, …")
+
+
+def a_fit_lacks_a_class(subject: Subject) -> None:
+    """Training rows without one of several classes, and of one class alone: usable predictions, or
+    a refusal with a message."""
+    subject.needs("begin")
+    for stream in subject.streams():
+        if stream.problem.task == "regression":
+            continue
+        for name in stream.problem.classes:
+            for kept in (stream.y != name, stream.y == name):
+                _works_or_is_refused(subject, replace(stream, X=stream.X[kept], y=stream.y[kept]))
+
+
+def a_fit_takes_odd_rows(subject: Subject) -> None:
+    """Constant rows, a few rows over and over, huge values: usable predictions, or a refusal with a
+    message."""
+    for stream in subject.streams():
+        repeated = np.tile(stream.X[:4], (30, 1))
+        for X in (0.0 * stream.X, 0.0 * stream.X + 1.0, repeated, 1e5 * stream.X, 1e200 * stream.X):
+            _works_or_is_refused(subject, replace(stream, X=X))
+
+
+def a_fit_refuses_rows_that_are_not_finite(subject: Subject) -> None:
+    """A NaN or an infinity among the values is refused with a message, not learned."""
+    for stream in subject.streams():
+        for value in (np.nan, np.inf, -np.inf):
+            X = stream.X.copy()
+            X[70, 1] = value
+            try:
+                _fitted(subject, replace(stream, X=X))
+            except (OkbenchError, ValueError):
+                continue
+            fail(f"it was fitted to a row with the value {value} without an error")
+
+
+def a_fit_keeps_its_budget(subject: Subject) -> None:
+    """After a fit there are no more supports than the budget."""
+    subject.needs("budget", "support_size")
+    for stream in subject.streams():
+        learner = _fitted(subject, stream)
+        if learner.support_size > learner.budget:
+            fail(f"{learner.support_size} supports; budget {learner.budget}")
+
+
+def a_fit_pickles(subject: Subject) -> None:
+    """What was fitted makes the same predictions after pickling."""
+    for stream in subject.streams():
+        learner = _fitted(subject, stream)
+        try:
+            copy = pickle.loads(pickle.dumps(learner))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            fail(f"it does not pickle: {error}")
+        expected = learner.predict(stream.X)
+        expect_same(copy.predict(stream.X), expected, stream.problem, "predicting after pickling")
+
+
+def a_fit_leaves_the_global_random_state_alone(subject: Subject) -> None:
+    """Random numbers come from the draws it is given."""
+    for stream in subject.streams():
+        before = random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002
+        _fitted(subject, stream).predict(stream.X)
+        if (random.getstate(), pickle.dumps(np.random.get_state())) != before:  # noqa: NPY002
+            fail("it used the global random state")
+
+
 def a_map_gives_features_for_every_row(subject: Subject) -> None:
     """`transform` returns as many rows as it is given, of one width, in finite numbers."""
     for stream in subject.streams():
@@ -149,6 +252,17 @@ def _fitted(
     return learner
 
 
+def _works_or_is_refused(subject: Subject, stream: Stream) -> None:
+    learner = subject.begun(stream)
+    try:
+        with np.errstate(all="ignore"):  # overflow is what is expected of huge values
+            learner.fit(stream.X, stream.y, CheckClock())
+            given = learner.predict(stream.X)
+    except (OkbenchError, ValueError):
+        return
+    expect_sane(given, stream.problem)
+
+
 def _mapped(subject: Subject, stream: Stream) -> Any:
     mapped = subject.new()
     mapped.fit(stream.X, Draws(7))
@@ -169,6 +283,16 @@ BATCH_CHECKS = (
     a_fit_that_is_stopped_can_predict,
     marks_of_progress_rise,
     a_fit_leaves_its_input_alone,
+    a_fit_takes_sparse_rows,
+    a_fit_knows_no_names_of_classes,
+    a_fit_lacks_a_class,
+    a_fit_takes_odd_rows,
+    a_fit_refuses_rows_that_are_not_finite,
+    a_fit_keeps_its_budget,
+    a_fit_pickles,
+    a_fit_leaves_the_global_random_state_alone,
+    the_constructor_stores_its_arguments,
+    its_repr_evaluates_back,
     a_fit_learns_something,
 )
 MAP_CHECKS = (

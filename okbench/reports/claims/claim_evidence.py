@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from okbench.papers.table_types import Table
-from okbench.reports.claims.claims_file import ClaimTest, Ratio
+from okbench.reports.claims.claims_file import CLOCKS, ClaimTest, Ratio
 from okbench.reports.statistics import paired
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
@@ -51,7 +51,7 @@ def measured_evidence(report: Report, test: ClaimTest, dataset: str) -> Evidence
         names = tuple(cell.learner for cell in absent)
         text = ", ".join(f"{cell.learner} {cell.shortfall or 'not recorded'}" for cell in absent)
         return Evidence(dataset, None, text, names)
-    if test.measure == "seconds":
+    if test.measure in CLOCKS:
         crowded = tuple(cell.learner for cell in (*ours, *theirs) if not cell.timed)
         if crowded:
             return Evidence(dataset, None, f"not timed alone: {', '.join(crowded)}", crowded)
@@ -60,7 +60,7 @@ def measured_evidence(report: Report, test: ClaimTest, dataset: str) -> Evidence
     left, right = _sides(report, test, value, ours, theirs)
     if test.measure == "score" and test.times == 1.0:
         return _paired(report, test, left, right)
-    return _by_ratio(report, test, left, right, NOISE if test.measure == "seconds" else 1.0)
+    return _by_ratio(report, test, left, right, NOISE if test.measure in CLOCKS else 1.0)
 
 
 def _counts(cell: Cell) -> bool:
@@ -135,7 +135,7 @@ def _paired(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evide
     dataset = left.cell.dataset
     if left.value == right.value and test.verb == "matches":
         return Evidence(dataset, True, _figures(left, right, "equals"))
-    found = paired(left.cell.by_repetition, right.cell.by_repetition)
+    found = paired(*_pairs(left.cell, right.cell), fewest=ENOUGH)
     if found is None:
         return Evidence(dataset, None, _figures(left, right, "beside") + ", too few trials")
     interval = f", difference {found.low:+.3g} … {found.high:+.3g}"
@@ -148,6 +148,17 @@ def _paired(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evide
     better = (found.high < 0) == report.lower_is_better
     words = "beats" if better else "loses to"
     return Evidence(dataset, better, _figures(left, right, words) + interval)
+
+
+def _pairs(left: Cell, right: Cell) -> tuple[dict[int, float], dict[int, float]]:
+    """The values of both by repetition. What the paper runs once, beside what it repeats, has no
+    random numbers: it has the same value in every repetition."""
+    ours, theirs = left.by_repetition, right.by_repetition
+    if left.runs == 1 < right.runs and left.values:
+        ours = dict.fromkeys(theirs, left.values[0])
+    if right.runs == 1 < left.runs and right.values:
+        theirs = dict.fromkeys(ours, right.values[0])
+    return ours, theirs
 
 
 def _inside(low: float, high: float, margin: float) -> bool | None:
@@ -185,7 +196,8 @@ def _named(side: _Side) -> str:
 
 _VALUES: dict[str, Value] = {
     "score": lambda cell: cell.mean,
-    "seconds": lambda cell: cell.seconds,
+    "seconds": lambda cell: None if cell.awaits_search else cell.time,
+    "training": lambda cell: cell.training,
     "bytes": lambda cell: cell.bytes,
 }
 _PRINTED: dict[str, Value] = {

@@ -16,7 +16,7 @@ from typing import Literal
 from okbench.base.errors import did_you_mean
 from okbench.papers.table_types import Table
 from okbench.reports.claims.claim_evidence import Evidence, Judge, configured
-from okbench.reports.claims.claims_file import Claim, ClaimTest, Ratio
+from okbench.reports.claims.claims_file import CLOCKS, Claim, ClaimTest, Ratio
 from okbench.reports.tables.report import Report
 
 Standing = Literal["holds", "holds partly", "refuted", "not tested"]
@@ -135,7 +135,7 @@ def _command(test: ClaimTest, evidence: tuple[Evidence, ...]) -> str:
     learners = dict.fromkeys(name for one in evidence for name in one.missing)
     if not datasets:
         return ""
-    timing = " --timing --jobs 1" if test.measure == "seconds" else ""
+    timing = " --timing --jobs 1" if test.measure in CLOCKS else ""
     return (
         f"okbench run {test.table} --datasets {','.join(datasets)} "
         f"--learners {','.join(learners)}{timing}"

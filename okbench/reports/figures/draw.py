@@ -107,7 +107,10 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
     ax.set_ylabel(panel.y_name)
     if panel.quantity == "seconds" or panel.bounds:
         ax.set_yscale("log", nonpositive="mask")
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    if panel.is_wide:
+        ax.set_xscale("log")
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if max(mark.x for line in panel.lines.values() for mark in line) >= 1000:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     floor = _floor(panel)

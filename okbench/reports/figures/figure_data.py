@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from statistics import fmean, stdev
 
 from okbench.papers.provenance import OPEN
-from okbench.papers.table_types import Bound, Figure, Quantity, Table
+from okbench.papers.table_types import Bound, Figure, LearnerColumn, Quantity, Table
 from okbench.protocols.metrics import METRICS
 from okbench.reports.load import LoadedTable
 from okbench.reports.tables.cells import Expected, cells
@@ -25,6 +26,7 @@ _BOUND_WORDS: dict[Bound, str] = {
     "lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"
 }
 _ALL = 100.0  # no probability is higher
+_WIDE = 100.0  # a sweep whose largest value is this many times its least is drawn in logarithms
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ class Panel:
     quantity: Quantity
     lines: Mapping[str, tuple[Mark, ...]]
     bounds: Mapping[str, Corners] = field(default_factory=dict)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the values of a sweep are so far apart that their axis is logarithmic."""
+        places = [mark.x for line in self.lines.values() for mark in line]
+        return self.x_name != ROWS and 0 < min(places) <= max(places) / _WIDE
 
 
 @dataclass(frozen=True)
@@ -165,22 +173,30 @@ def _marks_at(
     for cell in cells(table, outcomes, expected):
         found = [outcomes[id_] for id_ in expected.get((cell.dataset, cell.learner), ())
                  if id_ in outcomes and outcomes[id_].status == "done"]  # fmt: skip
-        column = columns[cell.learner]
-        if not found or (place is None and column.point is None):
+        if not found:
             continue
-        x_name, x = ROWS, float(found[0].rows)
-        if place is None and column.point:
-            x_name, x = column.point.name, float(column.point.value)
+        column = columns[cell.learner]
         alone = [outcome for outcome in found if outcome.timed] or found
         seconds = tuple(outcome.seconds for outcome in alone if outcome.seconds is not None)
         measured: Mapping[Quantity, Sequence[float]] = {"metric": cell.values, "seconds": seconds}
-        for quantity, values in measured.items():
+        places = _swept(table, column) if place is None else [(ROWS, float(found[0].rows))]
+        for (x_name, x), (quantity, values) in product(places, measured.items()):
             if values:
                 mean, std = fmean(values), stdev(values) if len(values) > 1 else None
                 bounded = quantity == "metric" and table.figure and table.figure.bound
                 bound = lemma_1(x, column.tolerance) if bounded else None
                 yield Mark(cell.dataset, column.line, x_name, x, quantity, mean, std,
                            len(values), cell.expected, bound)  # fmt: skip
+
+
+def _swept(table: Table, column: LearnerColumn) -> list[tuple[str, float]]:
+    """Where a column stands on the axis of a sweep; one that is not swept is a level line, at every
+    place of the columns that are."""
+    every = [each.point for each in table.learners if each.point]
+    points = [column.point] if column.point else every
+    if len({point.name for point in points}) > 1:
+        return []  # there is no single axis for a level
+    return list(dict.fromkeys((point.name, float(point.value)) for point in points))
 
 
 def _panels(
@@ -264,6 +280,9 @@ def _notes(
     assert table.figure
     orders = sorted({mark.expected for mark in marks})
     yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
+    levels = [column.label for column in table.learners if not column.point]
+    if table.kind == "sweep" and levels:
+        yield f"Not swept, the same at every place: {', '.join(levels)}."
     if table.figure.bound:
         yield f"{_BOUND_WORDS[table.figure.bound]}, thin and dashed."
         if any(mark.bound is not None and mark.mean == 0 for mark in marks):

@@ -69,7 +69,7 @@ def cell_by_cell(report: Report) -> Markup:
         add("interval or reason", _reasons(report, cells), numeric=False)
     add("trials", [_trials(cell) for cell in cells])
     if report.has_printed:
-        add(f"seconds, {PAPER}", _printed_seconds(cells))
+        add(f"{report.shown.unit}, {PAPER}", _printed_seconds(cells))
     add(f"seconds, {OURS}", _seconds(cells))
     rows = [
         GridRow(
@@ -207,5 +207,6 @@ def _printed_seconds(cells: Sequence[Cell]) -> list[Field]:
 
 
 def _seconds(cells: Sequence[Cell]) -> list[Field]:
-    texts = [NOTHING if cell.seconds is None else numbers.seconds(cell.seconds) for cell in cells]
-    return column(texts, [cell.seconds for cell in cells])
+    times = [None if cell.na else cell.time for cell in cells]
+    texts = [NOTHING if time is None else numbers.seconds(time) for time in times]
+    return column(texts, times)

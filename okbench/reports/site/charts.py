@@ -38,7 +38,7 @@ def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> M
     if not lines:
         return siblings()
     marks = [mark for line in lines.values() for mark in line]
-    x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=False)
+    x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=panel.is_wide)
     clock = panel.quantity == "seconds"
     y = _upright(panel, marks)
     y_name = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name

@@ -107,7 +107,7 @@ def _learners(labels: Sequence[str]) -> Markup:
 
 
 def _of_report(exhibit: TableView, report: Report) -> list[Section]:
-    metric, seconds = sheets(report)
+    pages = sheets(report)
     parts = [
         section("glance", "At a glance", glance(report)),
         section(
@@ -122,7 +122,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
             )
             if report.has_printed
             else None,
-            notes((*metric.notes, *seconds.notes)),
+            notes([note for page in pages for note in page.notes]),
         ),
     ]
     for sheet in other_sheets(report):

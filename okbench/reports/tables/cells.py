@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from okbench.base.quantities import spoken_time
-from okbench.papers.provenance import Basis, Ingredient, preparation_of, weakest
-from okbench.papers.table_types import PrintedCell, Table
+from okbench.papers.provenance import OPEN, Basis, Ingredient, preparation_of, weakest
+from okbench.papers.table_types import Clocked, PrintedCell, Searched, Table
 from okbench.protocols.metrics import METRICS
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
@@ -32,6 +32,13 @@ class Cell:
     `environments` are where they ran. `bytes` is what a model held. `over_limit` says that every
     trial outran the table's own time limit, `outdated` that the learner installed now is another
     one than was measured, or that there is none.
+
+    Where rows come in two parts, `training` are the seconds of training alone; `search` are those
+    of the search for the settings, if there was one, and `awaits_search` says that it is to come;
+    `clock` says which of the times is shown.
+    `na` says why a cell counts as not available although it was tried. `balanced` is the mean share
+    of right answers of the classes, and `majority` the score of always answering the most frequent
+    class of the test rows, both in percent.
     """
 
     dataset: str
@@ -52,6 +59,22 @@ class Cell:
     left_out: bool = False
     over_limit: str = ""
     outdated: str = ""
+    training: float | None = None
+    search: float | None = None
+    awaits_search: bool = False
+    clock: Clocked = "all"
+    na: str = ""
+    balanced: float | None = None
+    majority: float | None = None
+
+    @property
+    def time(self) -> float | None:
+        """The seconds that are shown of the cell."""
+        if self.clock == "all":
+            return self.seconds
+        if self.training is None:
+            return None
+        return self.training + (0.0 if self.clock == "training" else self.search or 0.0)
 
     @property
     def n(self) -> int:
@@ -68,7 +91,7 @@ class Cell:
 
     @property
     def complete(self) -> bool:
-        return 0 < self.expected == self.n
+        return 0 < self.expected == self.n and not self.na
 
     @property
     def rests_on(self) -> Basis:
@@ -97,8 +120,8 @@ class Cell:
     @property
     def shortfall(self) -> str:
         """What keeps the cell from being complete, in words; empty when nothing does."""
-        if self.complete:
-            return ""
+        if self.complete or self.na:
+            return self.na
         if self.left_out and not self.values and not self.statuses:
             return "not run"
         if self.over_limit:
@@ -140,13 +163,14 @@ def _cell(
     done = [outcome for outcome, _ in counted if outcome.seconds is not None]
     alone = [outcome for outcome in done if outcome.timed]
     clocked = alone or done
+    training, searched = _mean(one.train_seconds for one in clocked), table.searched.get(key)
     return Cell(
         *key,
         metric=table.protocol.metric,
         values=tuple(value for _, value in counted),
-        expected=len(ids) or table.protocol.runs,
+        expected=len(ids) or table.runs_of(key[1]),
         repetitions=tuple(outcome.trial.repetition for outcome, _ in counted),
-        runs=table.protocol.runs,
+        runs=table.runs_of(key[1]),
         ingredients=_ingredients(table, key, found),
         exact=_exact(table, key),
         seconds=_mean(outcome.seconds for outcome in clocked),
@@ -158,6 +182,13 @@ def _cell(
         left_out=key in table.left_out,
         over_limit=_over_limit(table, ids, found),
         outdated=_outdated(found, versions),
+        training=training,
+        search=searched.seconds if searched and not searched.given_up else None,
+        awaits_search=_awaits_search(table, key),
+        clock=table.shown.seconds,
+        na=_not_available(table, searched, ids, found, training),
+        balanced=_mean(_balanced(outcome) for outcome, _ in counted),
+        majority=_mean(_majority(outcome) for outcome, _ in counted),
     )
 
 
@@ -200,6 +231,62 @@ def _over_limit(table: Table, ids: Sequence[str], found: Sequence[Outcome]) -> s
     limit = table.protocol.time_limit
     late = [one for one in found if one.status == "timeout" and (one.seconds or 0.0) >= limit]
     return f"over {spoken_time(limit)}" if 0 < len(ids) == len(late) else ""
+
+
+def _awaits_search(table: Table, key: CellKey) -> bool:
+    """Whether the total time of a cell has a search that has not been made."""
+    if table.shown.seconds != "search + training" or table.search is None or key in table.searched:
+        return False
+    column = next(column for column in table.learners if column.label == key[1])
+    settings = table.settings.get(key, {})
+    return any(
+        range_.searched
+        and range_.holds_for(column.learner)
+        and settings[range_.name].source in OPEN
+        for range_ in table.search.ranges
+        if range_.name in settings
+    )
+
+
+def _not_available(
+    table: Table,
+    searched: Searched | None,
+    ids: Sequence[str],
+    found: Sequence[Outcome],
+    training: float | None,
+) -> str:
+    """`NA (about 63 days)`, where search and training take longer than the table allows, and where
+    no trial converged; empty for a table that does not say after how long a cell is NA."""
+    limit = table.protocol.na_after
+    if math.isinf(limit):
+        return ""
+    if searched and searched.given_up:
+        return f"NA (about {spoken_time(searched.seconds)})"
+    if not found or len(found) < len(ids):
+        return ""
+    before = searched.seconds if searched else 0.0
+    endings = {one.status for one in found}
+    if endings == {"diverged"}:
+        return "NA (did not converge)"
+    if "timeout" in endings and "done" not in endings:
+        expected = _mean(one.extra.get("expected_seconds") for one in found)
+        if expected is None:
+            return f"NA (over {spoken_time(before + max(one.seconds or 0.0 for one in found))})"
+        return f"NA (about {spoken_time(before + expected)})"
+    total = before + (training or 0.0)
+    return f"NA ({spoken_time(total)})" if total > limit else ""
+
+
+def _balanced(outcome: Outcome) -> float | None:
+    """The mean share of right answers of the classes that the test rows have, in percent."""
+    met = [(rows, wrong) for _, rows, wrong in outcome.extra.get("classes", []) if rows]
+    return 100.0 * fmean(1.0 - wrong / rows for rows, wrong in met) if met else None
+
+
+def _majority(outcome: Outcome) -> float | None:
+    """The share of the most frequent class among the test rows, in percent."""
+    rows = [rows for _, rows, _ in outcome.extra.get("classes", [])]
+    return 100.0 * max(rows) / sum(rows) if sum(rows) else None
 
 
 def value_of(outcome: Outcome, metric: str) -> float | None:

@@ -152,27 +152,29 @@ def _key(cell: Cell) -> CellKey:
 
 
 def _settings_of(loaded: LoadedTable, cell: Cell) -> dict[str, Setting]:
-    """The settings of a printed cell that neither paper nor authors give and that its learner
-    takes, as its stored plans say."""
+    """The settings of a printed cell that neither paper nor authors give, or that are varied and
+    not searched, and that its learner takes, as its stored plans say."""
     printed = loaded.table.printed.get(_key(cell))
-    learner = cell[1].learner.casefold()
+    learner, search = cell[1].learner.casefold(), loaded.table.search
     plans = [plan for plan in loaded.contents.plans if plan.trial.learner.casefold() == learner]
     if printed is None or printed.mean is None or not plans:
         return {}
+    ranges = search.ranges if search else ()
+    varied = {one.name for one in ranges if not one.searched and one.holds_for(learner)}
     return {
         name: one
         for name, one in loaded.table.settings.get(_key(cell), {}).items()
-        if one.source in OPEN and (name in plans[-1].takes or one.referred)
+        if one.source in OPEN or name in varied
+        if name in plans[-1].takes or one.referred
     }
 
 
 def _ranges(search: Search, cell: Cell, settings: Mapping[str, Setting]) -> list[Range]:
     """The ranges that vary a cell."""
-    learner = cell[1].learner.casefold()
     return [
         range_
         for range_ in search.ranges
-        if range_.name in settings and learner not in map(str.casefold, range_.spared)
+        if range_.name in settings and range_.holds_for(cell[1].learner)
     ]
 
 

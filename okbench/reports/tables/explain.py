@@ -32,12 +32,13 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
     key = _known(dataset, report.datasets, "dataset"), _known(learner, report.learners, "learner")
     outcomes, ids = loaded.outcomes, loaded.asked.get(key, ())
     cell, verdict = report.cells[key], report.verdicts[key]
-    repetitions = repetitions_of(table, options)
+    repetitions = repetitions_of(table, options, key[1])
     found = [outcomes[id_] for id_ in ids if id_ in outcomes]
     alone = {one.trial.repetition for one in found if one.timed}
     lines = [
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
+        *([f"remark        {cell.printed.note}"] if cell.printed and cell.printed.note else []),
         f"outcome       {verdict.outcome}: {verdict.reason}",
         f"rests on      {verdict.rests_on}" if verdict.measured else "rests on      nothing yet",
         *(f"              {words}" for words in verdict.because),

@@ -1,6 +1,7 @@
 """A sheet in LaTeX: tables that fit on the page of a paper, however many rows there are.
 
-The preamble needs the package booktabs and nothing else. Best bold, runner-up italic.
+The preamble needs the package booktabs and nothing else. Best bold, runner-up italic; where a table
+asks for stars, the runner-up is underlined, and the best may have a star.
 """
 
 from __future__ import annotations
@@ -82,7 +83,9 @@ def _line(row: Row) -> str:
 
 
 def _spelled(entry: SheetText) -> str:
-    words = latex_escaped(entry.text)
+    words = latex_escaped(entry.text) + ("$^*$" if entry.starred else "")
+    if entry.underlined:
+        return f"\\underline{{{words}}}"
     return (words, f"\\textbf{{{words}}}", f"\\textit{{{words}}}")[entry.place]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -13,6 +14,7 @@ from tabulate import SEPARATING_LINE, tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.plain_text import escaped
+from okbench.papers.table_types import Shown
 from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
@@ -24,6 +26,10 @@ from okbench.reports.tables.verdicts import count_outcomes
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
     "printed", "outcome", "rests_on",
+)  # fmt: skip
+SHOWN_COLUMNS = (
+    "search_seconds", "training_seconds", "time_seconds", "balanced", "majority", "place", "p",
+    "star", "underlined",
 )  # fmt: skip
 _MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -65,14 +71,21 @@ def _terminal(sheet: Sheet) -> str:
     rows: list[Any] = []
     for group in sheet.groups:
         rows += [SEPARATING_LINE] if rows else []
-        rows += [[f"* {e.text}" if e.best else e.text for e in row] for row in group]
+        rows += [list(map(_in_terminal, row)) for row in group]
     table = _tabulated(sheet.header, rows, "simple", sheet.words)
     return "\n".join([sheet.title, "", table, "", *sheet.notes])
 
 
+def _in_terminal(entry: SheetText) -> str:
+    words = f"_{entry.text}_" if entry.underlined else entry.text
+    words += "*" if entry.starred else ""
+    return f"* {words}" if entry.best else words
+
+
 def _markdown(sheet: Sheet) -> str:
     def spelled(entry: SheetText) -> str:
-        words = in_markdown(entry.text)
+        words = in_markdown(entry.text + ("*" if entry.starred else ""))
+        words = f"<u>{words}</u>" if entry.underlined else words
         return f"**{words}**" if entry.best else words
 
     rows = [list(map(spelled, row)) for group in sheet.groups for row in group]
@@ -96,7 +109,8 @@ def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) ->
 
 
 def _csv(report: Report) -> str:
-    """One row per cell."""
+    """One row per cell; with more columns where the table asks its reports for more."""
+    asks = report.shown != Shown()
     rows = [
         [
             report.table,
@@ -110,10 +124,32 @@ def _csv(report: Report) -> str:
             cell.printed.text if cell.printed else "",
             verdict.outcome if cell.printed else "",
             verdict.rests_on if cell.printed and verdict.measured else "",
+            *(_shown_values(report, cell) if asks else ()),
         ]
         for cell, verdict in zip(report.cells.values(), report.verdicts.values(), strict=True)
     ]
-    return csv_text([CSV_COLUMNS, *rows])
+    return csv_text([(*CSV_COLUMNS, *(SHOWN_COLUMNS if asks else ())), *rows])
+
+
+def _shown_values(report: Report, cell: Cell) -> list[Any]:
+    marks = _marks(report, cell)
+    values = [cell.search, cell.training, cell.time, cell.balanced, cell.majority, *marks.values()]
+    return ["" if value is None else value for value in values]
+
+
+def _marks(report: Report, cell: Cell) -> dict[str, Any]:
+    """The place of a cell on its dataset, and what the test of the best against the runner-up says:
+    its p value at both, the star at the best."""
+    place = report.best.get((cell.dataset, cell.learner))
+    star = report.stars.get(cell.dataset)
+    best = star is not None and star.best == cell.learner
+    takes_part = star is not None and (best or star.runner_up == cell.learner)
+    return {
+        "place": place,
+        "p": star.p if star is not None and takes_part else None,
+        "star": best and star is not None and star.is_set,
+        "underlined": place == 2 and bool(report.shown.stars),
+    }
 
 
 def _json(report: Report) -> str:
@@ -124,11 +160,17 @@ def _json(report: Report) -> str:
         **{
             field.name: getattr(report, field.name)
             for field in fields(report)
-            if field.name != "family"
+            if field.name not in ("family", "shown", "na_after")
         },
+        "shown": asdict(report.shown),
+        "na_after": report.na_after if math.isfinite(report.na_after) else None,
         "blessed": [_json_cell(cell) for cell in report.blessed.values()],
         "cells": [
-            {**_json_cell(cell), "verdict": asdict(report.verdicts[key])}
+            {
+                **_json_cell(cell),
+                "verdict": asdict(report.verdicts[key]),
+                "marks": _marks(report, cell),
+            }
             for key, cell in report.cells.items()
         ],
         "alternatives": {
@@ -152,6 +194,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
         "mean": cell.mean,
         "std": cell.std,
         "difference": cell.difference,
+        "time": cell.time,
         "status": cell.shortfall or "done",
         "printed": asdict(cell.printed) if cell.printed else None,
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from okbench.papers.table_types import Table
+from okbench.papers.table_types import Shown, Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
+from okbench.reports.tables.stars import Star, stars
 from okbench.reports.tables.verdicts import Judgement, judge_all
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
@@ -24,7 +26,8 @@ class Report:
     versions or seeds, which no cell counts; `disputed` the trials measured more than once with
     different scores, of which the later counts. `absent` are learners that are neither installed
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
-    one family of tests; `alternatives` are the cells measured with other settings, by name.
+    one family of tests; `alternatives` are the cells measured with other settings, by name. `shown`
+    is what the table asks its reports to show, `na_after` the seconds beyond which a cell is NA.
     """
 
     table: str
@@ -41,6 +44,13 @@ class Report:
     absent: tuple[str, ...] = ()
     family: Mapping[CellKey, Cell] = field(default_factory=dict)
     alternatives: Mapping[str, Mapping[CellKey, Cell]] = field(default_factory=dict)
+    shown: Shown = field(default_factory=Shown)
+    na_after: float = math.inf
+
+    @cached_property
+    def stars(self) -> Mapping[str, Star]:
+        """The best of each dataset against the runner-up, where the table asks for stars."""
+        return stars(self.cells, self.best, self.shown.stars) if self.shown.stars else {}
 
     @cached_property
     def verdicts(self) -> Mapping[CellKey, Judgement]:
@@ -125,4 +135,6 @@ def report(
         absent=absent,
         family=family or {},
         alternatives=alternatives or {},
+        shown=table.shown,
+        na_after=table.protocol.na_after,
     )

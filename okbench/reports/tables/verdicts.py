@@ -119,7 +119,7 @@ def _alone(cell: Cell) -> Judgement:
     if cell.printed is None or cell.printed.mean is None:
         return Judgement("nothing printed", "nothing printed")
     wanted = max(cell.expected, cell.runs)
-    if not cell.values or cell.mean is None:
+    if not cell.values or cell.mean is None or cell.na:
         return Judgement("not measured", cell.shortfall or "nothing measured")
     if cell.n < min(ENOUGH, cell.runs or ENOUGH):
         return Judgement("not measured", f"too few trials ({cell.n} of {wanted})")

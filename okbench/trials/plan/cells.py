@@ -20,19 +20,25 @@ def row_key(table: Table, row: DatasetRow) -> str:
     return f"{row.name}:{row.variant}" if twice else row.name
 
 
-def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
-    """The repetitions asked for, in their order: those named, or the first so many."""
+def repetitions_of(table: Table, options: Options, learner: str) -> tuple[int, ...]:
+    """The repetitions asked for of a learner, by its label, in their order: those named, or the
+    first so many, of a learner with a number of runs of its own no more than these."""
     if options.repetitions is not None:
         return tuple(sorted(set(options.repetitions)))
-    count = table.protocol.runs if options.trials is None else options.trials
+    own = table.runs_of(learner)
+    count = own if options.trials is None else options.trials
+    if own != table.protocol.runs:
+        count = min(count, own)
     if count > _MOST:
         raise UsageError(f"{table.name}: at most {_MOST:,} trials of a cell, not {count:,}")
     return tuple(range(count))
 
 
 def time_limit_of(table: Table, options: Options) -> float:
-    """The seconds that one trial may take: those asked for, or the table's own limit."""
-    return table.protocol.time_limit if options.time_limit is None else options.time_limit
+    """The seconds that one trial may take: those asked for, or the table's own limit. A trial that
+    takes as long as search and training may take together is NA in any case."""
+    limits = table.protocol.time_limit, table.protocol.na_after
+    return min(limits) if options.time_limit is None else options.time_limit
 
 
 def chosen_cells(table: Table, options: Options) -> list[Cell]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
@@ -38,8 +38,8 @@ def plan(
 
 def in_rounds(cells: Mapping[tuple[str, str], Sequence[Trial]]) -> list[Trial]:
     """The trials of cells, every trial once: the first of each cell, then the second of each."""
-    rounds = chain.from_iterable(zip(*cells.values(), strict=True))
-    return list({trial.id: trial for trial in rounds}.values())
+    rounds = chain.from_iterable(zip_longest(*cells.values()))
+    return list({trial.id: trial for trial in rounds if trial}.values())
 
 
 def trials_by_cell(
@@ -120,7 +120,7 @@ def _trials(
 ) -> tuple[Trial, ...]:
     with named_in(row.where):
         dataset = load(row.name, row.variant)
-    repetitions = repetitions_of(table, options)
+    repetitions = repetitions_of(table, options, column.label)
     _refuse_mismatch(table, row, column, dataset)
     first = first_trial(table, row, column, options, dataset.fingerprint)
     if first.order == "published":

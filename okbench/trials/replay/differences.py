@@ -30,7 +30,9 @@ def _in_lists(replayed: Replayed, expected: Expected, tolerance: Tolerance) -> I
     after = [f"after row {tick - 1}" for tick in record.ticks]
     if expected.scores is not None:
         scores = _had(replayed, replayed.scores, "scores")
-        rows = [f"of row {place} (row {row} of the data)" for place, row in enumerate(record.order)]
+        rows = [
+            f"of row {place} (row {row} of the data)" for place, row in enumerate(record.scored)
+        ]
         yield from _first("score", rows, scores, expected.scores, tolerance.scores)
     if expected.removal_slots is not None:
         slots = _had(replayed, replayed.removal_slots, "removal_slots")

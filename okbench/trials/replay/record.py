@@ -17,10 +17,11 @@ from okbench.learners.contract import Draws, FloatArray, RecordedDraws, Task, ch
 from okbench.learners.draws import KINDS, Kind, NamedArrays, fault_of
 from okbench.learners.registry import Entry, NotAllowed, find, is_allowed
 from okbench.papers.table_types import Setting
-from okbench.protocols.contract import ONLINE
+from okbench.protocols.contract import BATCH, ONLINE
+from okbench.protocols.train_test import TRAIN_TEST
 from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.replay.record_arrays import read_array
-from okbench.trials.replay.record_rows import read_order, read_rows
+from okbench.trials.replay.record_rows import read_order, read_row_numbers, read_rows
 from okbench.trials.run.block_sizes import ticks
 from okbench.trials.store.outcome_json import setting_of
 from okbench.trials.trial_types import Settings
@@ -28,9 +29,10 @@ from okbench.trials.trial_types import Settings
 SCHEMA = 1
 
 _KEYS = (
-    "okbench", "schema", "note", "task", "classes", "rows", "order", "learner", "settings", "draws",
-    "ticks", "expect", "tolerance",
+    "okbench", "schema", "note", "task", "classes", "rows", "order", "test", "learner", "settings",
+    "draws", "ticks", "expect", "tolerance",
 )  # fmt: skip
+_OF_CURVES = ("curve", "support_curve")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Expected:
     removal_slots: NDArray[np.int64] | None = None
     sum_f: float | None = None
     sum_abs_f: float | None = None
-    scores: FloatArray | None = None  # rows × columns, in the order the rows are met
+    scores: FloatArray | None = None  # rows × columns, in the order the rows are met or tested
 
     @property
     def is_empty(self) -> bool:
@@ -66,7 +68,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Record:
-    """One run: these rows in this order, this learner, these draws."""
+    """One run: these rows in this order, this learner, these draws.
+
+    With `test`, the rows of `order` are learned first (in one call by a batch learner), and these
+    rows are predicted and scored afterwards; such a run has no ticks.
+    """
 
     path: Path
     dataset: Dataset
@@ -77,6 +83,12 @@ class Record:
     ticks: tuple[int, ...]
     expected: Expected | None = None
     tolerance: Tolerance = field(default_factory=Tolerance)
+    test: NDArray[np.int64] | None = None
+
+    @property
+    def scored(self) -> NDArray[np.int64]:
+        """The rows that are scored, in their order."""
+        return self.order if self.test is None else self.test
 
 
 def read_record(path: Path) -> Record:
@@ -89,8 +101,13 @@ def read_record(path: Path) -> Record:
         raise fields["schema"].error(f"written by a newer okbench; this one reads up to {SCHEMA}")
     dataset = read_rows(fields["rows"], _task(fields.get("task")), fields.get("classes"))
     order = read_order(fields.get("order"), fields["rows"], dataset)
+    test = read_row_numbers(fields["test"], dataset) if "test" in fields else None
+    if test is not None and "ticks" in fields:
+        raise fields["ticks"].error("a run with 'test' rows has no curve; leave the ticks out")
     entry, settings = _learner(fields, dataset.task)
-    expected = _expected(fields["expect"], dataset) if "expect" in fields else None
+    expected = None
+    if "expect" in fields:
+        expected = _expected(fields["expect"], dataset, has_curves=test is None)
     return Record(
         path=path,
         dataset=dataset,
@@ -98,9 +115,10 @@ def read_record(path: Path) -> Record:
         learner=entry.name,
         settings=settings,
         draws=_draws(fields.get("draws")),
-        ticks=_ticks(fields.get("ticks"), len(order), dataset.task),
+        ticks=_ticks(fields.get("ticks"), len(order), dataset.task) if test is None else (),
         expected=expected,
         tolerance=_tolerance(fields.get("tolerance")),
+        test=test,
     )
 
 
@@ -122,7 +140,7 @@ def _learner(fields: Mapping[str, Node], task: Task) -> tuple[Entry, Settings]:
             raise NotAllowed([name], node.where)
         entry = find(name)
         cls = entry.load()
-        check_role(cls, ONLINE, entry.name)
+        _check_role(cls, entry.name, has_test="test" in fields)
     except NotAllowed:
         raise
     except UsageError as error:
@@ -133,6 +151,20 @@ def _learner(fields: Mapping[str, Node], task: Task) -> tuple[Entry, Settings]:
     settings = fields["settings"].items() if "settings" in fields else ()
     given = {name: Setting(_setting(value), where=value.where) for name, value in settings}
     return entry, resolve_settings(cls, entry.name, given, node.where)
+
+
+def _check_role(cls: type, name: str, has_test: bool) -> None:
+    """Refuse a learner that cannot be run as the record says."""
+    if has_test:
+        if TRAIN_TEST.role_of(cls) is None:
+            raise UsageError(f"{name} {TRAIN_TEST.lack}")
+        return
+    if BATCH.is_filled_by(cls) and not ONLINE.is_filled_by(cls):
+        raise UsageError(
+            f"{name} learns all rows at once; name the rows that it predicts afterwards: "
+            "'test': [row numbers]"
+        )
+    check_role(cls, ONLINE, name)
 
 
 def _setting(node: Node) -> Any:
@@ -219,11 +251,12 @@ def _tolerance(node: Node | None) -> Tolerance:
     return Tolerance(**given)
 
 
-def _expected(node: Node, dataset: Dataset) -> Expected:
+def _expected(node: Node, dataset: Dataset, has_curves: bool) -> Expected:
     total = "summed_squared_loss" if dataset.task == "regression" else "mistakes"
     counts, curves = ("support_size", "updates"), ("support_curve", "removal_slots")
     sums = ("sum_f", "sum_abs_f")
-    known = (total, *counts, "curve", *curves, *sums, "scores")
+    known = {total, *counts, "curve", *curves, *sums, "scores"}
+    known -= set() if has_curves else set(_OF_CURVES)
     given: dict[str, Any] = {}
     for name, value in node.fields(known).items():
         if name in (*counts, "mistakes"):

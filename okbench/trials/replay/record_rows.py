@@ -54,6 +54,11 @@ def read_order(node: Node | None, rows: Node, dataset: Dataset) -> NDArray[np.in
         return np.arange(dataset.n_rows)
     if node.kind == "scalar":
         return _named_order(node, rows, dataset)
+    return read_row_numbers(node, dataset)
+
+
+def read_row_numbers(node: Node, dataset: Dataset) -> NDArray[np.int64]:
+    """Numbers of rows of a dataset, one or more."""
     order = read_array(node, 1, "iu").astype(np.int64)
     if not len(order):
         raise node.data_error("no row is in it")

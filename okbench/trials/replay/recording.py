@@ -17,6 +17,7 @@ from okbench.base.errors import OkbenchError, StoreError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import find
 from okbench.papers.table_types import Table
+from okbench.protocols.contract import RowCounts
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, trials_by_cell
@@ -58,14 +59,21 @@ def file_name(table: Table, label: str, trial: Trial) -> str:
 
 def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:
     """The run of a trial, to be written to that path."""
-    if not PROTOCOLS[trial.protocol].is_one_pass:
-        raise UsageError(f"only {ONE_PASS} trials can be recorded, not {trial.protocol}")
+    kind = PROTOCOLS[trial.protocol]
+    if not kind.is_one_pass and not kind.needs_test_rows:
+        raise UsageError(
+            f"only {ONE_PASS} trials and those with test rows can be recorded, not {kind.name}"
+        )
     if path.suffix != ".json":
         raise UsageError(
             f"{path}: a record's name ends in .json; its arrays go to a .npz beside it"
         )
     settings = with_seed(find(trial.learner).load(), trial)
     order = row_order(trial, dataset)
+    test = None
+    if kind.needs_test_rows:
+        learned = kind.shuffled(RowCounts(dataset.n_rows, dataset.n_train))
+        order, test = order[:learned], order[learned:]
     return replay(
         Record(
             path=path,
@@ -74,7 +82,8 @@ def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:
             learner=trial.learner,
             settings=tuple(sorted(settings.items())),
             draws=draws(trial),
-            ticks=tuple(ticks(len(order), dataset.task)),
+            ticks=tuple(ticks(len(order), dataset.task)) if test is None else (),
+            test=test,
         )
     )
 
@@ -125,14 +134,22 @@ def record_text(run: Replayed, note: str, place: Place) -> str:
         **({"classes": list(record.dataset.classes)} if record.dataset.classes else {}),
         "rows": _rows(record.dataset, place),
         "order": place("order", record.order),
+        **({} if record.test is None else {"test": place("test", record.test)}),
         "learner": record.learner,
         "settings": {name: setting_json(value) for name, value in record.settings},
         **({"draws": drawn} if drawn else {}),
-        "ticks": list(record.ticks),
+        **({"ticks": list(record.ticks)} if record.test is None else {}),
         "expect": _expected(run, place),
+        **({"tolerance": other} if (other := _tolerance(record.tolerance)) else {}),
     }
     members = (to_bytes({key: value}).decode("utf-8").strip()[1:-1] for key, value in page.items())
     return "{\n  " + ",\n  ".join(members) + "\n}\n"
+
+
+def _tolerance(tolerance: Tolerance) -> dict[str, int | float]:
+    """What is not as usual."""
+    usual = vars(Tolerance())
+    return {name: value for name, value in vars(tolerance).items() if value != usual[name]}
 
 
 def _drawn(run: Replayed, place: Place) -> dict[str, Any]:
@@ -168,10 +185,12 @@ def _expected(run: Replayed, place: Place) -> Mapping[str, Any]:
     expected: dict[str, Any] = {total: run.total}
     if run.support_size is not None:
         expected["support_size"] = run.support_size
-        expected["support_curve"] = list(run.supports)
+        if run.record.test is None:
+            expected["support_curve"] = list(run.supports)
     if run.updates is not None:
         expected["updates"] = run.updates
-    expected["curve"] = list(run.curve)
+    if run.record.test is None:
+        expected["curve"] = list(run.curve)
     if len(run.uniforms) and run.removal_slots is not None:
         expected["removal_slots"] = place("removal_slots", run.removal_slots)
     if run.scores is not None:

@@ -15,9 +15,10 @@ from okbench.base.errors import ConfigError, DataError, OkbenchError, StoreError
 from okbench.learners.contract import Diverged, Draws, FloatArray, Problem, begun
 from okbench.learners.draws import Kind, NamedArrays
 from okbench.learners.registry import find
-from okbench.protocols.contract import Stage
+from okbench.protocols.contract import RowCounts, Stage
 from okbench.protocols.costs import BadAnswer
 from okbench.protocols.metrics import default_metric
+from okbench.protocols.train_test import TRAIN_TEST
 from okbench.trials.replay.record import Record
 from okbench.trials.run.block_sizes import Span
 from okbench.trials.run.protocol_loop import Ended, Route, Walker, figure_of
@@ -26,7 +27,8 @@ from okbench.trials.run.workers import ends_the_run, use_one_thread
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of a run. Rows stand in the order they were met."""
+    """What came of a run. Rows stand in the order they were met or, if the run has test rows, in
+    which these were tested."""
 
     record: Record
     errors: FloatArray  # 1 for a mistake, or the squared error
@@ -70,16 +72,19 @@ class Replayed:
         figures: dict[str, Any] = {
             "record": str(self.record.path),
             "learner": self.record.learner,
-            "rows": len(self.errors),
+            "rows": len(self.record.order),
+            **({} if self.record.test is None else {"test_rows": len(self.errors)}),
             name: self.total,
             "support_size": self.support_size,
             "updates": self.updates,
-            "ticks": self.record.ticks,
-            "curve": self.curve,
-            "support_curve": self.supports,
-            "uniforms_used": len(self.uniforms),
         }
-        return figures | self.sums()
+        if self.record.test is None:
+            figures |= {
+                "ticks": self.record.ticks,
+                "curve": self.curve,
+                "support_curve": self.supports,
+            }
+        return figures | {"uniforms_used": len(self.uniforms)} | self.sums()
 
     def sums(self) -> dict[str, float]:
         """Checksums of the scores."""
@@ -152,32 +157,53 @@ def replay(record: Record) -> Replayed:
 def _walk(
     record: Record, problem: Problem, learner: Any
 ) -> tuple[FloatArray, FloatArray | None, tuple[int | None, ...]]:
-    """Errors and scores of all rows, and the supports after each tick."""
-    end = len(record.order)
-    errors = np.zeros(end)
+    """Errors and scores of the rows that are scored, and the supports after each tick."""
+    begin = 0 if record.test is None else len(record.order)  # the first row that is scored
+    order = record.order if record.test is None else np.concatenate([record.order, record.test])
+    errors = np.zeros(len(order) - begin)
 
     def keep(span: Span, costs: FloatArray) -> None:
-        errors[slice(*span)] = costs
+        if span[0] >= begin:
+            errors[span[0] - begin : span[1] - begin] = costs
 
-    scored = _Scored(learner, problem, end) if hasattr(learner, "learn_scores") else None
-    stage = Stage(0, end, ("learn",), counted=True, drawn=True)
+    scored = _scored(record, problem, learner)
     route = Route(
         record.learner,
         record.dataset,
-        record.order,
-        (stage,),
+        order,
+        _stages(record, learner),
         default_metric(problem.task),
         stops=record.ticks,
         observe=keep,
     )
     walker = Walker(route, scored or learner)
     try:
-        walker.go(stage)
+        for stage in route.stages:
+            walker.go(stage)
     except Ended as ended:
         with _located(record, *ended.span):
             raise ended.__cause__ or Diverged(0, ended.reason) from None
     supports = tuple(support for _, _, support, _ in walker.account.ledgers[0].points)
     return errors, scored.scores if scored else None, supports
+
+
+def _stages(record: Record, learner: Any) -> tuple[Stage, ...]:
+    """All rows in one pass, or training rows and then test rows."""
+    if record.test is None:
+        return (Stage(0, len(record.order), ("learn",), counted=True, drawn=True),)
+    role = TRAIN_TEST.role_of(learner)
+    assert role is not None  # as the record was checked
+    train = len(record.order)
+    return TRAIN_TEST.stages(role, RowCounts(train + len(record.test), train), 0)
+
+
+def _scored(record: Record, problem: Problem, learner: Any) -> _Scored | None:
+    """The learner with its scores kept, if it gives them."""
+    if record.test is None:
+        has_scores, kind = hasattr(learner, "learn_scores"), _Scored
+    else:
+        has_scores, kind = callable(getattr(learner, "scores", None)), _ScoredAfterwards
+    return kind(learner, problem, len(record.scored)) if has_scores else None
 
 
 class _Scored:
@@ -194,6 +220,20 @@ class _Scored:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._learner, name)
+
+
+class _ScoredAfterwards(_Scored):
+    """A learner whose scores of test rows are kept beside its predictions, which may be those of a
+    vote, and not of the scores."""
+
+    def learn(self, X: Any, y: Any) -> NDArray[Any]:
+        return np.asarray(self._learner.learn(X, y))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        begin, self._rows = self._rows, self._rows + X.shape[0]
+        scores = np.asarray(self._learner.scores(X))
+        self.scores[begin : self._rows] = scores.reshape(X.shape[0], -1)
+        return np.asarray(self._learner.predict(X))
 
 
 @contextmanager

@@ -137,6 +137,8 @@ class Account:
         self, trial: Trial, status: Status, held: int | None, reason: str, extra: dict[str, Any]
     ) -> Outcome:
         """All that is known, whether or not the last row was reached; `held` is in bytes."""
+        if status == "timeout" and (expected := self._expected()):
+            extra = {**extra, "expected_seconds": expected}
         counted = next((entry for entry in self.ledgers if entry.stage.counted), None)
         return Outcome(
             trial,
@@ -152,6 +154,19 @@ class Account:
             reason=reason,
             extra=extra,
         )
+
+    def _expected(self) -> float | None:
+        """The seconds that training would have taken, at the pace up to the last point that the
+        learner marked or the last block; None where neither is known."""
+        training = self.ledgers[-1] if self.ledgers else None
+        if training is None or not training.stage.training or self.train_seconds is not None:
+            return None
+        rows = training.stage.end - training.stage.begin
+        marked = [(point[0], point[3]) for point in training.points]
+        if training.rows and not training.stage.is_fit:
+            marked.append((training.rows, self.seconds))
+        done, seconds = marked[-1] if marked else (0, 0.0)
+        return max(self.seconds, seconds * rows / done) if done and seconds else None
 
     def _curve(self) -> Curve:
         """The points of the stage that is drawn, with one at its end, however early that came."""

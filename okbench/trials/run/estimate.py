@@ -68,7 +68,11 @@ def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: O
     present = [(row, column) for row, column in cells if row_key(table, row) not in absent]
     planned = trials_by_cell(table, load, options, present)
     trials = in_rounds(planned)
-    unseen = (len(cells) - len(present)) * len(repetitions_of(table, options))
+    unseen = sum(
+        len(repetitions_of(table, options, column.label))
+        for row, column in cells
+        if row_key(table, row) in absent
+    )
     known = store.outcomes(timed=True if options.timing else None)
     todo = remaining(trials, known, options)
     expected = guesses(todo, known.values(), load)

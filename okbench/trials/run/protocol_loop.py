@@ -201,6 +201,7 @@ class Walker:
         self.account = Account(route.metric)
         self._tell = tell
         self._sizes = block_sizes.sizes()
+        self._classes = {label: [0, 0] for label in route.dataset.classes}  # test rows, mistakes
         self._base = held_here() if base is None else base
 
     def note(self, report: ProgressReport) -> None:
@@ -280,6 +281,8 @@ class Walker:
             reason = self._in_rows(span, f"{stage.verbs[0]} returned {error}")
             raise Ended("failed", reason, span) from error
         self.route.observe(span, scored.rows)
+        if stage.counted and not stage.drawn:
+            self._count_classes(truth, scored.rows)
         bad = scored.diverged_at
         upto = span[1] if bad is None else span[0] + bad
         self._note_finished(upto - stage.begin, scored.rows)
@@ -287,6 +290,12 @@ class Walker:
             row, what = span[0] + bad, f"{self.route.metric.answer} {scored.answer[bad]}"
             reason = self._at_row(row, f"{what} is no usable number")
             raise Ended("diverged", reason, (row, row + 1))
+
+    def _count_classes(self, truth: NDArray[Any], costs: NDArray[np.float64]) -> None:
+        for label, counts in self._classes.items():
+            of_class = truth == label
+            counts[0] += int(np.count_nonzero(of_class))
+            counts[1] += int(np.count_nonzero(of_class & (costs > 0)))
 
     def _look_at_limits(self, row: int) -> None:
         found = self.reached(self.seconds)
@@ -334,8 +343,15 @@ class Walker:
             end.status if end else "done",
             self._bytes(),
             end.reason if end else "",
-            {} if raised is None else {"traceback": tracebacks.tail(raised)},
+            self._per_class() | ({} if raised is None else {"traceback": tracebacks.tail(raised)}),
         )
+
+    def _per_class(self) -> dict[str, Any]:
+        """How many test rows each class has, and how many of them are mistakes, as
+        [class, rows, mistakes]; nothing before the first test row."""
+        if not any(rows for rows, _ in self._classes.values()):
+            return {}
+        return {"classes": [[label, *counts] for label, counts in self._classes.items()]}
 
 
 def held_here() -> int:

@@ -32,10 +32,11 @@ def blocks_of(ranges: Sequence[Range], search: Search) -> tuple[Block, ...]:
 
 def variations(ranges: Sequence[Range], search: Search) -> list[Candidate]:
     """Every value of each range beside the cell's own other settings; then, of several ranges,
-    every combination, if the search tries them together."""
+    every combination of those searched, if the search tries them together."""
     blocks: list[Block] = [(range_,) for range_ in ranges]
-    together = blocks_of(ranges, search)
-    if len(ranges) > 1 and len(together) == 1:
+    searched = [range_ for range_ in ranges if range_.searched]
+    together = blocks_of(searched, search)
+    if len(searched) > 1 and len(together) == 1:
         blocks += together
     return [candidate for block in blocks for candidate in combinations(block, {})]
 
@@ -52,13 +53,14 @@ def label_of(column: LearnerColumn, candidate: Candidate) -> str:
     return " ".join([column.label, *(f"{name}={value}" for name, value in candidate.items())])
 
 
-def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]]) -> Table:
+def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]], runs: int) -> Table:
     """The table of a search: the candidates, on the permutations of the search."""
-    assert table.search is not None
+    grid = with_candidates(table, tried)
     return replace(
-        with_candidates(table, tried),
-        protocol=replace(table.protocol, runs=table.search.runs, orders="seeded"),
+        grid,
+        protocol=replace(table.protocol, runs=runs, orders="seeded"),
         datasets=tuple(replace(row, orders=None) for row in table.datasets),
+        learners=tuple(replace(column, runs=None) for column in grid.learners),
     )
 
 

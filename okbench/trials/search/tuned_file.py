@@ -12,7 +12,8 @@ import yaml
 from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, StoreError
 from okbench.base.whole_files import write_whole
-from okbench.papers.table_types import Search, Table
+from okbench.papers.search import GIVEN_UP
+from okbench.papers.table_types import Range, Search, Table
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
@@ -43,7 +44,12 @@ def _record(
 ) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     tried: dict[str, Any] = {}
+    given_up: dict[str, Any] = {}
     for choice in choices:
+        if choice.given_up:
+            reason = {"seconds": choice.expected, "reason": choice.given_up}
+            given_up.setdefault(choice.dataset, {})[choice.learner] = reason
+            continue
         if not choice.values:
             continue
         cells.setdefault(choice.dataset, {})[choice.learner] = {
@@ -54,24 +60,50 @@ def _record(
     return {
         "table": table.name,
         "search": {
-            "ranges": {
-                range_.name: [_yaml(value) for value in range_.values] for range_ in search.ranges
-            },
-            "subset": search.subset,
-            **({"subsets": dict(search.subsets)} if search.subsets else {}),
+            "ranges": _ranges(search),
+            **_shares(search),
             "at_least": search.at_least,
             "runs": search.runs,
+            **({"runs of": dict(search.runs_of)} if search.runs_of else {}),
+            **({"folds": search.folds} if search.folds else {}),
             **({"together": search.together} if math.isfinite(search.together) else {}),
             "criterion": _criterion(table),
             "ties": TIES,
             "inferred": {
-                **{range_.name: range_.reason for range_ in search.ranges if range_.reason},
+                **{range_.name: range_.reason for range_ in search.ranges if _has_reason(range_)},
                 **search.reasons,
             },
         },
         "versions": {package: environment["packages"][package] for package in _TOLD},
         "cells": cells,
         "tried": tried,
+        **({GIVEN_UP: given_up} if given_up else {}),
+    }
+
+
+def _has_reason(range_: Range) -> bool:
+    return range_.searched and bool(range_.reason)
+
+
+def _ranges(search: Search) -> dict[str, Any]:
+    """The values of each setting; where learners have ranges of their own, with their names."""
+    found: dict[str, Any] = {}
+    for range_ in (one for one in search.ranges if one.searched):
+        name = " ".join([range_.name, *(["of", ", ".join(range_.only)] if range_.only else [])])
+        found[name] = [_yaml(value) for value in range_.values]
+    return found
+
+
+def _shares(search: Search) -> dict[str, Any]:
+    """The shares of the rows, those of single datasets and learners apart."""
+    of_learners = {
+        name: {"subset": one.usual, "subsets": dict(one.of_datasets)}
+        for name, one in search.shares_of.items()
+    }
+    return {
+        "subset": search.subset,
+        **({"subsets": dict(search.subsets)} if search.subsets else {}),
+        **({"subsets of": of_learners} if of_learners else {}),
     }
 
 
@@ -92,7 +124,9 @@ def _tried(choice: Choice, table: Table, search: Search) -> dict[str, Any]:
     return {
         "learner": f"{choice.trial.learner}/{choice.trial.learner_version}",
         "rows": choice.rows,
-        "permutations": search.runs,
+        "permutations": choice.runs,
+        **({"folds": search.folds} if search.folds else {}),
+        "seconds": choice.seconds,
         "of": choice.trial.fingerprint,
         "seed": choice.trial.seed,
         **({} if alone else {"searched": [list(round_.names) for round_ in choice.rounds]}),
@@ -130,10 +164,16 @@ def _read(path: Path, table: str) -> dict[str, Any]:
 
 def _joined(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The new record, with the cells of the old that it does not contain."""
+    decided = {part: now.get(part, {}) for part in ("cells", "tried", GIVEN_UP)}
     joined = dict(now)
-    for part in ("cells", "tried"):
+    for part, new in decided.items():
         rows = {name: dict(row or {}) for name, row in (before.get(part) or {}).items()}
-        for name, row in now[part].items():
+        for name in rows:  # a cell is searched anew: what came of it before is no more
+            for others in decided.values():
+                for learner in others.get(name, {}):
+                    rows[name].pop(learner, None)
+        for name, row in new.items():
             rows[name] = {**rows.get(name, {}), **row}
-        joined[part] = rows
+        if rows or part in now:
+            joined[part] = rows
     return joined

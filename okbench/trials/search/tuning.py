@@ -1,11 +1,18 @@
 """The search a paper describes for its settings: every value of a range, on a part of the rows.
 
 Trials are planned, run and stored as a table's are, on permutations of a seed that no evaluation
-uses. The rows are a random part of those evaluated later, as in the papers, which search and
-evaluate on the same stream. A candidate counts when all its trials are done; of those the one with
-the least mean cost per row is chosen (mistakes, or squared loss). Among equals it is that with the
-largest value, of the setting that stands first in the search, then of the next: on few rows small
-steps act alike, because none of them reaches the margin. Of lists the first that was tried counts.
+uses. Where a table has one stream of rows, the rows are a random part of those evaluated later, as
+in the papers, which search and evaluate on the same stream. Where it has test rows, the search is a
+cross-validation on the training rows: `folds` deals them out, and every fold of a candidate is a
+trial. A candidate counts when all its trials are done; of those the one with the least mean cost
+per row is chosen (mistakes, or squared loss; the mean of the means of the folds). Among equals it is
+that with the largest value, of the setting that stands first in the search, then of the next: on few
+rows small steps act alike, because none of them reaches the margin. Of lists the first that was
+tried counts.
+
+A table that says after how long its cells are NA (`na_after`) has its search looked at after 1, 3,
+7, … candidates: when the search as a whole, at the mean time of those tried, would take longer than
+that, it is given up.
 """
 
 from __future__ import annotations
@@ -16,15 +23,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
-from okbench.base.errors import UsageError
-from okbench.papers.table_types import Search, Table
+from okbench.base.errors import DataError, UsageError
+from okbench.base.quantities import spoken_time
+from okbench.papers.table_types import DatasetRow, Search, Table
 from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.cells import Cell, chosen_cells, row_key
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import Load, trials_by_cell
-from okbench.trials.run.estimate import Missing
+from okbench.trials.plan.planning import Load, in_rounds, trials_by_cell
+from okbench.trials.run.estimate import Missing, absent_rows
 from okbench.trials.run.run_table import Tally, run
+from okbench.trials.search.folds import Folds
 from okbench.trials.search.search_grid import (
     Block,
     Candidate,
@@ -33,7 +42,12 @@ from okbench.trials.search.search_grid import (
     grid_of,
     label_of,
 )
-from okbench.trials.search.searched_ranges import refuse_unknown, searched
+from okbench.trials.search.searched_ranges import (
+    refuse_unknown,
+    runs_for,
+    searched,
+    shares_for,
+)
 from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
@@ -84,8 +98,12 @@ class Choice:
     dataset: str
     learner: str
     rounds: tuple[Round, ...]
-    rows: int
+    rows: int  # searched on
     trial: Trial  # the first of those behind it
+    seconds: float = 0.0  # inside the learner, of all trials
+    runs: int = 1  # of each value, or of each fold of it
+    expected: float = 0.0  # seconds that the whole search would take, where it was given up
+    given_up: str = ""  # why
 
     @property
     def values(self) -> Candidate:
@@ -126,21 +144,88 @@ def tune(
     again.
     """
     search = _search_of(table)
-    quests = [_Quest(cell, blocks) for cell, blocks in cells_to_tune(table, options).items()]
+    quests = [_Quest(table, cell, blocks) for cell, blocks in cells_to_tune(table, options).items()]
+    absent = absent_rows(table, [quest.cell for quest in quests], missing)
+    quests = [quest for quest in quests if row_key(table, quest.row) not in absent]
+    if not quests:
+        raise DataError("no dataset of the run is here: " + "; ".join(absent.values()))
     seed = options.seed + APART
     apart = replace(options, datasets=None, learners=None, trials=None, repetitions=None, seed=seed)
-    part = Subsample(load, search.subset, search.at_least, seed, tuple(search.subsets.items()))
-    tally = Tally(total=0)
+    tally = Tally(total=0, missing=absent)
     while waiting := [quest for quest in quests if quest.block]:
-        grid = grid_of(table, {quest.cell: quest.candidates for quest in waiting})
-        told = partial(_tell, watch, tally)
-        tally = tally.and_then(run(grid, part, missing, store, apart, told))
-        quests = [quest for quest in quests if row_key(table, quest.row) not in tally.missing]
-        cells = [c for c in chosen_cells(grid, apart) if row_key(grid, c[0]) not in tally.missing]
-        planned, known = trials_by_cell(grid, part, apart, cells), store.outcomes()
-        for quest in quests:
-            quest.take(grid, planned, known)
+        for alike in _alike(search, waiting):
+            stage = _Stage.of(search, load, seed, alike)
+            grid = stage.grid(table, alike)
+            report = partial(_report, watch, tally)
+            arrange = _by_candidate if search.folds else _in_rounds
+            done = run(grid, stage.rows, lambda name, variant: None, store, apart, report, arrange)
+            tally = tally.and_then(done)
+            planned, known = trials_by_cell(grid, stage.rows, apart), store.outcomes()
+            for quest in alike:
+                quest.take(grid, stage, planned, known)
     return Tuning(tuple(quest.choice for quest in quests), tally)
+
+
+def _in_rounds(
+    planned: Mapping[tuple[str, str], Sequence[Trial]], known: Mapping[str, Outcome]
+) -> list[Trial]:
+    return in_rounds(planned)
+
+
+def _by_candidate(
+    planned: Mapping[tuple[str, str], Sequence[Trial]], known: Mapping[str, Outcome]
+) -> list[Trial]:
+    """All folds of a candidate, then all of the next: a search that is cut short has candidates
+    that are whole."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for (_, label), trials in planned.items():
+        groups.setdefault((trials[0].dataset, label), []).extend(trials)
+    return [trial for group in groups.values() for trial in group]
+
+
+def _alike(search: Search, quests: Sequence[_Quest]) -> list[list[_Quest]]:
+    """Quests that are searched on the same rows, equally often."""
+    groups: dict[tuple[int, tuple[float, ...]], list[_Quest]] = {}
+    for quest in quests:
+        share = (shares_for(search, quest.column).of(quest.row.name),)
+        key = runs_for(search, quest.column), share if search.folds else ()
+        groups.setdefault(key, []).append(quest)
+    return list(groups.values())
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """The rows that candidates are tried on, and how often."""
+
+    rows: Folds | Subsample
+    runs: int
+
+    @classmethod
+    def of(cls, search: Search, load: Load, seed: int, quests: Sequence[_Quest]) -> _Stage:
+        column, row = quests[0].column, quests[0].row
+        runs = runs_for(search, column)
+        if search.folds:
+            share = shares_for(search, column).of(row.name)
+            return cls(Folds(load, search.folds, share, search.at_least, seed), runs)
+        shares = tuple(search.subsets.items())
+        return cls(Subsample(load, search.subset, search.at_least, seed, shares), runs)
+
+    def grid(self, table: Table, quests: Sequence[_Quest]) -> Table:
+        """The table of the candidates, with a row for each fold where there are folds."""
+        grid = grid_of(table, {quest.cell: quest.candidates for quest in quests}, self.runs)
+        rows = {quest.row.name for quest in quests}
+        return replace(
+            grid,
+            datasets=tuple(
+                each for row in grid.datasets if row.name in rows for each in self.rows_of(row)
+            ),
+        )
+
+    def rows_of(self, row: DatasetRow) -> tuple[DatasetRow, ...]:
+        """A row of a table as the rows that its search has."""
+        if isinstance(self.rows, Subsample):
+            return (row,)
+        return tuple(replace(row, variant=one) for one in self.rows.variants(row.variant))
 
 
 def cells_to_tune(table: Table, options: Options) -> dict[Cell, tuple[Block, ...]]:
@@ -167,62 +252,115 @@ def _search_of(table: Table) -> Search:
         raise UsageError(
             f"{table.name} does not say how to tune: no 'tune:' in {table.where.split(':')[0]}"
         )
-    if not PROTOCOLS[table.protocol.kind].is_one_pass:
-        raise UsageError(f"{table.name}: only {ONE_PASS} tables are tuned here")
-    return table.search
+    kind, search = PROTOCOLS[table.protocol.kind], table.search
+    if kind.needs_test_rows and not search.folds:
+        raise UsageError(
+            f"{table.name}: a {kind.name} table is searched by folds of its training rows; add "
+            "'folds: 5' to its 'tune:', or give --folds"
+        )
+    if not kind.needs_test_rows and search.folds:
+        raise UsageError(f"{table.name}: folds are of training rows, and {kind.name} has none")
+    if not kind.is_one_pass and not kind.needs_test_rows:
+        raise UsageError(f"{table.name}: only {ONE_PASS} tables and those with test rows are tuned")
+    return search
 
 
 class _Quest:
     """A cell on its way through its blocks."""
 
-    def __init__(self, cell: Cell, blocks: Sequence[Block]) -> None:
+    def __init__(self, table: Table, cell: Cell, blocks: Sequence[Block]) -> None:
         self.cell = cell
         self.row, self.column = cell
+        self._na_after = table.protocol.na_after
         self._blocks = blocks
         self._kept: Candidate = {}
         self._rounds: list[Round] = []
+        self._tries: list[Try] = []  # of the block that is searched now
         self._trial: Trial | None = None
-        self._rows = 0
+        self._seconds: dict[str, float] = {}
+        self._rows = self._runs = 0
+        self._expected, self._given_up = 0.0, ""
 
     @property
     def block(self) -> Block:
         """What is searched next; nothing when all is done."""
         done = len(self._rounds)
-        return self._blocks[done] if done < len(self._blocks) else ()
+        return self._blocks[done] if done < len(self._blocks) and not self._given_up else ()
 
     @property
     def candidates(self) -> list[Candidate]:
-        return combinations(self.block, self._kept)
+        """Those to be tried next: all of the block, or as many as were tried, and one."""
+        tried = len(self._tries)
+        left = combinations(self.block, self._kept)[tried:]
+        return left if math.isinf(self._na_after) else left[: tried + 1]
 
     def take(
         self,
         grid: Table,
+        stage: _Stage,
         planned: Mapping[tuple[str, str], Sequence[Trial]],
         known: Mapping[str, Outcome],
     ) -> None:
-        """Choose from what came of the block, if one was searched."""
-        if not self.block:
-            return
-        names = tuple(range_.name for range_ in self.block)
-        tries, candidates = [], self.candidates
-        for candidate in candidates:
+        """Write down what came of the candidates; when the block is done, choose."""
+        rows = stage.rows_of(self.row)
+        self._runs = stage.runs
+        scored: dict[str, int] = {}
+        for candidate in self.candidates:
             label = label_of(self.column, candidate)
-            trials = planned[row_key(grid, self.row), label]
+            trials = [trial for row in rows for trial in planned[row_key(grid, row), label]]
             settings = grid.settings[self.row.name, label]
-            tries.append(_tried({name: settings[name].value for name in candidate}, trials, known))
-            if self._trial is None:
-                self._trial = trials[0]
-            self._rows = max([self._rows, *(known[t.id].rows for t in trials if t.id in known)])
-        best = _best(tries, names)
+            values = {name: settings[name].value for name in candidate}
+            self._tries.append(_tried(values, trials, known))
+            self._trial = self._trial or trials[0]
+            found = [known[trial.id] for trial in trials if trial.id in known]
+            self._seconds |= {one.trial.id: one.seconds or 0.0 for one in found}
+            for one in found:
+                fold = one.trial.variant
+                scored[fold] = max(one.rows, scored.get(fold, 0))
+        self._rows = max(self._rows, sum(scored.values()))
+        every = combinations(self.block, self._kept)
+        if len(self._tries) == len(every):
+            self._choose(every)
+        self._look_ahead()
+
+    def _choose(self, candidates: Sequence[Candidate]) -> None:
+        names = tuple(range_.name for range_ in self.block)
+        best = _best(self._tries, names)
         if best is not None:
             self._kept = candidates[best]
-        self._rounds.append(Round(names, tuple(tries), None if best is None else tries[best]))
+        tries = tuple(self._tries)
+        self._rounds.append(Round(names, tries, None if best is None else tries[best]))
+        self._tries = []
+
+    def _look_ahead(self) -> None:
+        """Give the search up when all of it takes longer than the table allows."""
+        whole = sum(math.prod(len(one.values) for one in block) for block in self._blocks)
+        tried = len(self._tries) + sum(len(each.tries) for each in self._rounds)
+        expected = math.fsum(self._seconds.values()) / tried * whole
+        if expected <= self._na_after:
+            return
+        if self._tries:
+            names = tuple(range_.name for range_ in self.block)
+            self._rounds.append(Round(names, tuple(self._tries), None))
+        self._expected = expected
+        self._given_up = (
+            f"the search takes about {spoken_time(expected)}, by {tried} of its {whole} "
+            f"candidates, and search and training may take {spoken_time(self._na_after)}"
+        )
 
     @property
     def choice(self) -> Choice:
         assert self._trial is not None
         return Choice(
-            self.row.name, self.column.label, tuple(self._rounds), self._rows, self._trial
+            self.row.name,
+            self.column.label,
+            tuple(self._rounds),
+            self._rows,
+            self._trial,
+            math.fsum(self._seconds.values()),
+            self._runs,
+            self._expected,
+            self._given_up,
         )
 
 
@@ -255,5 +393,5 @@ def _tried(values: Candidate, trials: Sequence[Trial], known: Mapping[str, Outco
     return Try(values, fmean(costs) if whole else None, endings)
 
 
-def _tell(watch: Callable[[Tally], None], before: Tally, now: Tally) -> None:
+def _report(watch: Callable[[Tally], None], before: Tally, now: Tally) -> None:
     watch(before.and_then(now))

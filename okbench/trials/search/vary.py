@@ -68,7 +68,7 @@ def candidates_to_try(table: Table, options: Options) -> dict[Cell, list[Candida
     search = _search_of(table)
     refuse_unknown(table, search)
     found: dict[Cell, Sequence[Range]] = {
-        (row, column): searched(table, row, column)
+        (row, column): searched(table, row, column, unsearched_too=True)
         for row, column in chosen_cells(table, options)
         if (printed := table.printed.get((row.name, column.label))) and printed.mean is not None
     }

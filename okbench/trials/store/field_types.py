@@ -57,7 +57,12 @@ _BLAS: _Types = {
     "threads": (int, NoneType),
 }
 _BLESSED: _Types = dict.fromkeys(("table", "reason", "date", "okbench"), (str,))
-_EXTRA: _Types = {"load": (int, float), "traceback": (str,)}
+_EXTRA: _Types = {
+    "load": (int, float),
+    "traceback": (str,),
+    "expected_seconds": (int, float),
+    "classes": (list,),
+}
 _CHOICES = {
     "protocol": frozenset(PROTOCOLS),
     "metric": frozenset(METRICS),
@@ -108,6 +113,16 @@ def check_outcome(record: Mapping[str, Any]) -> None:
     _check_total("total", record["total"])
     if "extra" in record:
         _check_types(record["extra"], _EXTRA, "extra: ")
+        _check_classes(record["extra"].get("classes", []))
+
+
+def _check_classes(classes: Sequence[Any]) -> None:
+    """Refuse what is counted class by class unless it is [class, rows, mistakes] each."""
+    for one in classes:
+        counts = one[1:] if type(one) is list and len(one) == 3 else []
+        whole = [count for count in counts if type(count) is int]
+        if len(whole) < 2 or not 0 <= whole[1] <= whole[0]:
+            raise ValueError(f"extra: classes has {shown(one)}, not [class, rows, mistakes]")
 
 
 def check_curve(curve: Sequence[Sequence[Any]]) -> None:

@@ -52,11 +52,11 @@ def recall(
     candidates: dict[Hashable, list[_Candidate]] = {}
     for candidate in _candidates(outcomes, plans):
         candidates.setdefault(_slot(candidate.trial), []).append(candidate)
-    repetitions = repetitions_of(table, options)
     found = {}
     for row, column in chosen_cells(table, options) if cells is None else cells:
         current = _current(table, row, column, options, candidates)
         best = max(current, key=lambda one: one.rank(versions), default=None)
+        repetitions = repetitions_of(table, options, column.label)
         found[row_key(table, row), column.label] = best.ids(repetitions) if best else ()
     return found
 

@@ -1,0 +1,297 @@
+"""Linear models over random Fourier features, trained by stochastic gradients of mini-batches."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from okbench.learners.base import arrays_in
+from okbench.learners.batch.base import BatchLearner, Progress
+from okbench.learners.batch.mini_batches import Picked, mini_batches, taken, updates_in
+from okbench.learners.compiled.lanes import Entries, aligned, padded
+from okbench.learners.compiled.rules.mini_batch import Descent, Sums, add_rows, move, score_rows
+from okbench.learners.compiled.rules.rrf import Model, Workspace
+from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, Problem
+from okbench.learners.kernel import BLOCK
+from okbench.learners.loss_choice import check_loss, chosen_loss
+from okbench.learners.registry import learner
+from okbench.learners.rows import Block
+from okbench.learners.rrf import FIRST_WEIGHTS
+from okbench.learners.settings import check_number, check_whole
+
+CLASSIFICATION = ("binary", "multiclass")
+AT_ONCE = 200_000_000  # multiplications between two looks at the clock
+
+
+class Features(NamedTuple):
+    """A linear model over random features; the phases are zero where both halves have weights."""
+
+    model: Model
+    phases: FloatArray  # one per lane
+
+
+class RandomFeatures(BatchLearner):
+    """What RKS, FKL and RRF share: features, mini-batches, and the mean gradient of a batch.
+
+    An epoch has as many mini-batches as cover the rows once, each drawn from all rows.
+    """
+
+    has_gaussian_kernel = True
+    has_sines: ClassVar[bool] = True
+    scale_step: float = 0.0
+
+    components: int
+    step: float
+    decay: float
+    batch: int
+    epochs: int
+    loss: str
+    epsilon: float = 0.0  # of losses of regression, of which there is none here
+
+    _model: tuple[Features, ...] | None = None
+
+    @property
+    def first_scales(self) -> tuple[float, ...]:
+        """The start values of the frequencies' standard deviation: one per model."""
+        raise NotImplementedError
+
+    @property
+    def width(self) -> float:
+        """The smallest width of a kernel at the start."""
+        return 1.0 / max(self.first_scales)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the cosines, then of the sines where there are any: columns × features."""
+        return self._weights_of(self._fitted()[0])
+
+    @property
+    def log_scales(self) -> FloatArray:
+        """The logarithm of the frequencies' standard deviation, one per input."""
+        return self._fitted()[0].model.log_scales
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in arrays_in((self._model or (), self._origin)))
+
+    def check_settings(self) -> None:
+        check_whole(self, "components", at_least=1)
+        check_number(self, "step", above=0.0)
+        check_number(self, "scale_step", at_least=0.0)
+        check_number(self, "decay", at_least=0.0)
+        check_whole(self, "batch", at_least=1)
+        check_whole(self, "epochs", at_least=1)
+        check_loss(self, "binary")
+
+    def _rate(self, n_rows: int) -> float:
+        """The step of the weights."""
+        return float(self.step)
+
+    def _fitted(self) -> tuple[Features, ...]:
+        self._check_fitted()
+        assert self._model is not None
+        return self._model
+
+    def _weights_of(self, features: Features) -> FloatArray:
+        model = features.model
+        held = model.weights[:, : model.components].reshape(len(model.weights) // 2, 2, -1)
+        return (held if self.has_sines else held[:, :1]).reshape(len(held), -1)
+
+    def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
+        problem, scales = self._begun(), self.first_scales
+        loss, _ = chosen_loss(self, problem.task)
+        descent = Descent(
+            loss,
+            self._rate(len(block)),
+            float(self.scale_step),
+            float(self.decay),
+            self.has_sines,
+        )
+        self._model = tuple(
+            drawn(problem, self.draws, self.components, scale, self.has_sines) for scale in scales
+        )
+        updates = updates_in(self.epochs, len(block), self.batch)
+        size = min(self.batch, len(block))
+        progress = Progress(clock, len(block), len(scales) * updates * size)
+        batches = mini_batches(self.draws.stream("batches"), len(block), size)
+        for features in self._model:
+            training = _Training(self.name, features, descent, block, targets, size)
+            for _ in range(updates):
+                if not training.learn(next(batches), progress):
+                    return
+                self.updates += 1
+
+    def _scores(self, block: Block) -> FloatArray:
+        return scores_of(self._fitted()[0], block)
+
+
+def drawn(
+    problem: Problem, draws: Draws, components: int, scale: float, has_sines: bool
+) -> Features:
+    """A model before it has met any row."""
+    n_features, n_columns, lanes = problem.n_features, problem.n_columns, padded(components)
+    halves = 2 if has_sines else 1
+    first = draws.stream("weights").normals(halves * components, n_columns)
+    weights = aligned(2 * n_columns, lanes)
+    for half in range(halves):
+        held = first[half * components : (half + 1) * components]
+        weights[half::2, :components] = FIRST_WEIGHTS * held.T
+    noise, phases = aligned(n_features, lanes), aligned(lanes)
+    noise[:, :components] = draws.stream("noise").normals(n_features, components)
+    if not has_sines:
+        phases[:components] = 2.0 * math.pi * draws.stream("phases").uniforms(components)
+    log_scales = np.full(n_features, math.log(scale))
+    scales = np.full(n_features, float(scale))
+    return Features(Model(components, noise, log_scales, scales, weights), phases)
+
+
+def scores_of(features: Features, block: Block) -> FloatArray:
+    """The scores of rows: rows × columns."""
+    scores = np.empty((len(block), len(features.model.weights) // 2))
+    work = Workspace.of(features.model)
+    for first in range(0, len(block), BLOCK):
+        rows = slice(first, first + BLOCK)
+        part = block[rows]
+        starts = part.starts
+        entries = Entries(part.values, part.columns, starts[:-1], starts[1:], np.empty(0))
+        score_rows(entries, work, features.phases, scores[rows])
+    return scores
+
+
+class _Training:
+    """One model on its way through mini-batches, with all memory that this takes."""
+
+    def __init__(
+        self,
+        name: str,
+        features: Features,
+        descent: Descent,
+        block: Block,
+        targets: FloatArray,
+        size: int,
+    ) -> None:
+        n_columns, lanes = len(features.model.weights) // 2, features.model.noise.shape[1]
+        entries = int(block.values.size)
+        cost = lanes * (entries // len(block) + 1)
+        self._at_once = min(size, max(1, AT_ONCE // cost))
+        self._name, self._phases, self._descent = name, features.phases, descent
+        self._work, self._sums = Workspace.of(features.model), Sums.of(features.model)
+        self._picked, self._targets = Picked(block, self._at_once), targets
+        self._own, self._scores = np.empty(size), np.empty((self._at_once, n_columns))
+
+    def learn(self, chosen: np.ndarray, progress: Progress) -> bool:
+        """Learn a mini-batch, unless the clock says to stop; whether it was learned."""
+        for first in range(0, len(chosen), self._at_once):
+            if progress.must_stop():
+                return False
+            part = chosen[first : first + self._at_once]
+            own = taken(self._targets, part, self._own)
+            mistakes, bad = add_rows(
+                self._picked.take(part),
+                own,
+                self._work,
+                self._phases,
+                self._descent,
+                self._sums,
+                self._scores,
+            )
+            if bad >= 0:
+                row = int(part[bad])
+                raise Diverged(row, f"{self._name}: the score of row {row} is not a finite number")
+            progress.advance(len(part), len(part), mistakes)
+        move(self._work, self._descent, self._sums, len(chosen))
+        return True
+
+
+class OneScale(RandomFeatures):
+    """A single model, whose frequencies begin with the standard deviation `scale`."""
+
+    scale: float
+
+    @property
+    def first_scales(self) -> tuple[float, ...]:
+        return (float(self.scale),)
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_number(self, "scale", above=0.0)
+
+
+@learner("RKS", paper="bkm", version=1, tasks=("binary", "multiclass"))
+class RKS(OneScale):
+    """Random kitchen sinks: a linear model over fixed random features (Rahimi and Recht 2007).
+
+    Frequencies are normals times `scale`; the features are cosines and sines, not divided by √D.
+    `step` moves the weights by the mean gradient of a mini-batch of `batch` rows, `decay` is the
+    regulariser λ, and `loss` is hinge or logistic. With `divide_step` the step is divided by the
+    number of rows.
+    """
+
+    def __init__(
+        self,
+        components: int = 400,
+        scale: float = 0.1,
+        step: float = 0.01,
+        decay: float = 1e-3,
+        batch: int = 200,
+        epochs: int = 10,
+        loss: str = "hinge",
+        divide_step: bool = False,
+    ) -> None:
+        self.components = components
+        self.scale = scale
+        self.step = step
+        self.decay = decay
+        self.batch = batch
+        self.epochs = epochs
+        self.loss = loss
+        self.divide_step = divide_step
+
+    def _rate(self, n_rows: int) -> float:
+        return super()._rate(n_rows) / (n_rows if self.divide_step else 1)
+
+
+class LearnedScales(OneScale):
+    """Features whose scales, one per input, are learned by steps of `scale_step`."""
+
+    def __init__(
+        self,
+        components: int = 400,
+        scale: float = 0.1,
+        step: float = 0.01,
+        scale_step: float = 1e-3,
+        decay: float = 1e-3,
+        batch: int = 200,
+        epochs: int = 10,
+        loss: str = "hinge",
+    ) -> None:
+        self.components = components
+        self.scale = scale
+        self.step = step
+        self.scale_step = scale_step
+        self.decay = decay
+        self.batch = batch
+        self.epochs = epochs
+        self.loss = loss
+
+
+@learner("RRF-batch", paper="bkm", version=1, tasks=("binary", "multiclass"))
+class RRFBatch(LearnedScales):
+    """Random features with learned scales, trained by mini-batches (Nguyen et al. 2017).
+
+    Frequencies are noise times scales, which begin at `scale`. `step` moves the weights and
+    `scale_step` the logarithms of the scales, both by the mean gradient of a mini-batch; `decay` is
+    the regulariser λ of the weights. The features are those of RKS.
+    """
+
+
+@learner("FKL", paper="bkm", version=1, tasks=("binary", "multiclass"))
+class FKL(LearnedScales):
+    """Fourier kernel learning: cosines with random phases and learned scales (Băzăvan et al. 2012).
+
+    The features are cos(b + u·x), with a uniform phase b each; the settings are those of RRF-batch.
+    """
+
+    has_sines = False
