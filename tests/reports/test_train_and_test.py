@@ -270,11 +270,23 @@ def test_balanced_accuracy_and_the_most_frequent_class_are_those_counted_by_hand
 
 
 def test_who_is_no_better_than_the_most_frequent_class_is_named() -> None:
-    text = render(made(RKS=stored("RKS", (100,) * 5)), "terminal")
+    better = {"BKM": stored("BKM", (50,) * 5), "SVM": stored("SVM", (99,))}
+    text = render(made(**better, RKS=stored("RKS", (100,) * 5)), "terminal")
     assert (
         "rows: always answering its most frequent class is right on 90.00 % of the test rows; no "
         "more than that: RKS." in text
     )
+
+
+def test_the_same_of_a_table_of_mistakes_without_printed_numbers() -> None:
+    protocol = replace(TABLE.protocol, metric="mistake_rate")
+    worse = {"BKM": stored("BKM", (50,) * 5), "SVM": stored("SVM", (101,))}
+    (sheet,) = sheets(
+        made(replace(TABLE, protocol=protocol), **worse, RKS=stored("RKS", (99,) * 5))
+    )
+    assert sheet.header[:4] == ("dataset", "learner", "okbench", "balanced")
+    (note,) = [note for note in sheet.notes if "most frequent class" in note]
+    assert note.endswith("; no more than that: SVM.")
 
 
 # --- what the file says ---------------------------------------------------------------------------

@@ -196,6 +196,6 @@ def test_too_few_recorded_draws_end_it_with_one_message(tmp_path: Path) -> None:
         replay(read_record(path))
 
 
-def test_a_fit_that_diverges_is_told_from_one_that_is_equal(tmp_path: Path) -> None:
+def test_a_fit_that_diverges_ends_with_one_message(tmp_path: Path) -> None:
     with pytest.raises(OkbenchError, match=r"one.json: diverged at row 0"):
         written(tmp_path, fitted("Blows"))

@@ -109,7 +109,7 @@ def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Fi
 
 
 def _mean_words(cell: Cell) -> str:
-    if cell.mean is None:
+    if cell.mean is None or cell.na:
         return NOTHING
     return numbers.mean_and_std(cell.metric, cell.mean, None)
 
@@ -127,7 +127,9 @@ def _printed(cells: Sequence[Cell]) -> list[Field]:
 
 def _measured(cells: Sequence[Cell | None], best: Set[CellKey] = frozenset()) -> list[Field]:
     texts = [
-        numbers.of_cell(cell, cell.mean) if cell and cell.mean is not None else NOTHING
+        numbers.of_cell(cell, cell.mean)
+        if cell and cell.mean is not None and not cell.na
+        else NOTHING
         for cell in cells
     ]
     found = column(texts, [cell.mean if cell else None for cell in cells])

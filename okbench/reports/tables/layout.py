@@ -97,7 +97,8 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, ...]:
             _lay_out(report, time_words, clock, seconds, time_notes),
         )
     if not report.has_printed:
-        beside, seconds = [ours], [clock]
+        beside = [column for column in beside if column[0] in (OURS, BALANCED)]
+        seconds = [clock]
     timed = [(f"{time_words}, {name}", entry) for name, entry in seconds]
     quantities = f"{words}; {time_words}"
     return (_lines(report, quantities, [*beside, *timed], (*metric_notes, *time_notes)),)
@@ -319,21 +320,22 @@ def _remarks(report: Report) -> list[str]:
 
 def _class_notes(report: Report) -> list[str]:
     """What accuracies are worth where one class has most of the test rows."""
-    notes = (
-        [f"{BALANCED}: the mean of the accuracies of the classes."] if report.has_printed else []
-    )
+    notes = []
+    if report.has_printed or report.shown.together:  # the column is there
+        notes.append(f"{BALANCED}: the mean of the accuracies of the classes.")
     for dataset in report.datasets:
         cells = [cell for cell in report.cells.values() if cell.dataset == dataset]
         known = [cell.majority for cell in cells if cell.majority is not None]
         if not known:
             continue
         words = numbers.mean_and_std("accuracy", known[0], None)
-        same = [
-            cell.learner
+        right = {
+            cell.learner: 100.0 - cell.mean if cell.lower_is_better else cell.mean
             for cell in cells
-            if cell.mean is not None and numbers.mean_and_std("accuracy", cell.mean, None) == words
-        ]
-        equal = f"; no more than that: {', '.join(same)}" if same else ""
+            if cell.mean is not None
+        }
+        no_more = [name for name, share in right.items() if round(share, 2) <= round(known[0], 2)]
+        equal = f"; no more than that: {', '.join(no_more)}" if no_more else ""
         notes.append(
             f"{dataset}: always answering its most frequent class is right on {words} % of the "
             f"test rows{equal}."

@@ -18,7 +18,7 @@ from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
 
-_TOLD = ("okbench", "numpy", "numba")
+_PACKAGES = ("okbench", "numpy", "numba")
 
 
 def write(
@@ -74,7 +74,7 @@ def _record(
                 **search.reasons,
             },
         },
-        "versions": {package: environment["packages"][package] for package in _TOLD},
+        "versions": {package: environment["packages"][package] for package in _PACKAGES},
         "cells": cells,
         "tried": tried,
         **({GIVEN_UP: given_up} if given_up else {}),
