@@ -34,7 +34,9 @@ def tree(X, uniforms):
     depth = math.ceil(math.log2(len(X)))
 
     def grown(rows, node, level):
-        varied = np.flatnonzero(rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf))
+        varied = np.flatnonzero(
+            rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
+        )
         if len(rows) < 2 or level == depth or not len(varied):
             return None
         j = varied[min(int(uniforms[2 * node] * len(varied)), len(varied) - 1)]

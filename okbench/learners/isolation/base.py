@@ -142,9 +142,9 @@ class IsolationLearner(OnlineLearner):
 
 def _copied(block: Block) -> tuple[Any, ...]:
     """Arrays of rows that nobody else writes to: a table, or values, columns and starts."""
+    matrix: Any = block.matrix
     if not block.is_sparse:
-        return (block.matrix.copy(),)
-    matrix = block.matrix
+        return (matrix.copy(),)
     return matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()
 
 

@@ -136,8 +136,9 @@ def _signed_roots(values: FloatArray) -> FloatArray:
 def indicators(cells: Cells, size: int, value: float = 1.0) -> sp.csr_array:
     """Cells as sparse rows for linear learners: `value` in the columns i × size + cell, else 0."""
     n_rows, count = cells.shape
-    columns = cells + np.arange(count, dtype=np.int32) * size
-    starts = np.arange(n_rows + 1) * count
+    kind: type = np.int32 if max(n_rows, size) * count < 2**31 else np.int64
+    columns: NDArray[Any] = (cells + size * np.arange(count)).astype(kind)
+    starts = (count * np.arange(n_rows + 1)).astype(kind)
     parts = np.full(n_rows * count, value), columns.ravel(), starts
     return sp.csr_array(parts, shape=(n_rows, count * size))
 

@@ -82,15 +82,15 @@ def points_of(block: Block, samples: NDArray[np.int64]) -> TablePoints | SparseP
     """The points whose row numbers are `samples`: partitionings × points."""
     count, size = samples.shape
     numbers = samples.T.ravel()
-    rows, places = np.unique(numbers, return_inverse=True)
+    rows, inverse = np.unique(numbers, return_inverse=True)
+    places = inverse.astype(np.int32).ravel()
     if len(rows) == len(numbers):
-        rows, places = numbers, np.empty(0)
+        rows, places = numbers, np.empty(0, dtype=np.int32)
     held = Block(block.matrix[rows])
     squares = held.squared_norms
-    values = held.matrix.data if held.is_sparse else held.matrix
     shared = (
-        count, size, places.astype(np.int32).ravel(), float(np.sqrt(squares.max())),
-        bool((values == np.floor(values)).all()),
+        count, size, places, float(np.sqrt(squares.max())),
+        bool(np.all(held.values == np.floor(held.values))),
     )  # fmt: skip
     table = as_table(held)
     if table is not None:

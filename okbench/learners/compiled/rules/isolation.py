@@ -109,9 +109,7 @@ def score_ones(cells: Any, weights: Any, size: int, features: Any, scores: Any) 
 
 
 @compiled(fastmath=REASSOCIATED)
-def _score_ones(
-    cells: Any, row: int, weights: Any, size: int, features: Any, scores: Any
-) -> None:
+def _score_ones(cells: Any, row: int, weights: Any, size: int, features: Any, scores: Any) -> None:
     """Any order of summation gives the same whole number."""
     _set_ones(cells, row, size, 1.0, features)
     for column in range(len(weights)):
@@ -134,9 +132,7 @@ def _add(weights: Any, column: int, change: float, features: Any) -> None:
 
 
 @compiled()
-def learn_kept(
-    cells: Any, targets: Any, kept: Kept, size: int, rule: Counting, scores: Any
-) -> int:
+def learn_kept(cells: Any, targets: Any, kept: Kept, size: int, rule: Counting, scores: Any) -> int:
     """Learn rows in order by the kernel with every row that had a loss; how many are kept then."""
     for row in range(len(cells)):
         _score_kept(cells, row, kept, size, scores)
