@@ -82,3 +82,107 @@ def one_hot(found, psi):
     places = np.arange(found.shape[1]) * psi + found
     np.put_along_axis(features, places, 1.0, axis=1)
     return features
+
+
+def ik_ogd(
+    X, targets, *, n_columns, partitionings, psi, map, step, averages, initial, permutations,
+    uniforms,
+):  # fmt: skip
+    """Scores before each row was learned; the first `initial` rows make the map, at scores of 0."""
+    found = cells(X, X[:initial], permutations, uniforms, partitionings, psi, map)
+    features = one_hot(found, psi)
+    divisor = partitionings if averages else 1
+    return _descended(features, targets, n_columns, step, divisor, initial)
+
+
+def ik_dual(
+    X, targets, *, n_columns, partitionings, psi, map, step, averages, initial, permutations,
+    uniforms,
+):  # fmt: skip
+    """The same by kernel values with all rows that had a loss."""
+    found = cells(X, X[:initial], permutations, uniforms, partitionings, psi, map)
+    divisor = partitionings if averages else 1
+    shared = np.array([(found == row).sum(axis=1) for row in found])
+    return _kept(shared, targets, n_columns, step, divisor, initial)
+
+
+def change_of(scores, target, divisor, step=1):
+    """What is added to the coefficients of each column: the hinge loss of whole-number scores."""
+    change = np.zeros(len(scores))
+    if len(scores) == 1:
+        if target * scores[0] * step < divisor:
+            change[0] = target
+        return change
+    label = int(target)
+    rivals = np.where(np.arange(len(scores)) == label, -np.inf, scores)
+    if (scores[label] - rivals.max()) * step < divisor:
+        change[label], change[np.argmax(rivals)] = 1, -1
+    return change
+
+
+def _descended(features, targets, n_columns, step, divisor, initial):
+    weights = np.zeros((n_columns, features.shape[1]))
+    scores = np.zeros((len(features), n_columns))
+    for i in range(len(features)):
+        sums = weights @ features[i]
+        if i >= initial:
+            scores[i] = sums * step / divisor
+        weights += np.outer(change_of(sums, targets[i], divisor, step), features[i])
+    return scores
+
+
+def _kept(shared, targets, n_columns, step, divisor, initial):
+    changes, scores = np.zeros((n_columns, len(shared))), np.zeros((len(shared), n_columns))
+    for i in range(len(shared)):
+        sums = changes @ shared[i]
+        if i >= initial:
+            scores[i] = sums * step / divisor
+        changes[:, i] = change_of(sums, targets[i], divisor, step)
+    return scores
+
+
+def laplacian(X, Z, psi):
+    """psi^(-‖x - z‖₁ / d)."""
+    return psi ** -np.abs(X[:, np.newaxis] - Z).mean(axis=2)
+
+
+def laplacian_ogd(X, targets, *, n_columns, psi, step):
+    """Scores before each row was learned."""
+    kernel, scores = laplacian(X, X, psi), np.zeros((len(X), n_columns))
+    coefficients = np.zeros((n_columns, len(X)))
+    for i in range(len(X)):
+        scores[i] = coefficients @ kernel[i]
+        coefficients[:, i] = step * change_of(scores[i], targets[i], 1)
+    return scores
+
+
+def laplacian_nogd(X, targets, *, n_columns, psi, step, budget, rank, averages):
+    """Scores before each row was learned; with `averages` those of the mean of the weights."""
+    scores, supports, coefficients = np.zeros((len(X), n_columns)), [], []
+    features, updates = None, 0
+    for i in range(len(X)):
+        if features is None:
+            kernel = laplacian(X[i : i + 1], X[supports], psi)[0]
+            scores[i] = kernel @ coefficients if supports else 0.0
+            change = change_of(scores[i], targets[i], 1)
+            if not change.any():
+                continue
+            if len(supports) < budget:
+                supports.append(i)
+                coefficients.append(step * change)
+                continue
+            values, vectors = np.linalg.eigh(laplacian(X[supports], X[supports], psi))
+            basis = vectors[:, -rank:] / np.sqrt(values[-rank:])
+            features = laplacian(X, X[supports], psi) @ basis
+            weights = np.zeros((n_columns, rank))
+            totals = np.zeros_like(weights)
+            change = change_of(np.zeros(n_columns), targets[i], 1)
+        else:
+            own = weights @ features[i]
+            scores[i] = totals @ features[i] / updates if averages else own
+            change = change_of(own, targets[i], 1)
+            if not change.any():
+                continue
+        weights = weights + step * np.outer(change, features[i])
+        totals, updates = totals + weights, updates + 1
+    return scores

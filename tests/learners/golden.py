@@ -13,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from okbench.learners.checks.subject import Subject
+from okbench.learners.checks.subject import Subject, a_stream
+from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue
+from okbench.protocols.contract import BATCH, MAP
 
 PATH = Path(__file__).with_suffix(".json")
 
@@ -24,16 +26,33 @@ def read():
 
 
 def result(entry):
-    """The learner's version and, by task, its mistakes or its summed squared loss."""
+    """The learner's version and, by task, its mistakes or its summed squared loss, or what its
+    features add up to."""
     totals = {}
     subject = Subject(entry, entry.load())
+    if MAP.is_filled_by(subject.cls):
+        return {"version": entry.version, "features": _features(subject)}
     for stream in subject.streams(n_rows=400):
-        given = subject.begun(stream, seed=1).learn(stream.X, stream.y)
+        given = _answers(subject.begun(stream, seed=1), stream)
         if stream.problem.task == "regression":
             totals["regression"] = float(np.sum((given - stream.y) ** 2))
         else:
             totals[stream.problem.task] = int(np.sum(given != stream.y))
     return {"version": entry.version, **totals}
+
+
+def _features(subject):
+    """The sum of the features of some rows, each times its place."""
+    X = a_stream("binary", 400).X
+    features = subject.new().fit(X, Draws(1)).transform(X)
+    return float(np.sum(features * np.arange(1, 1 + features.size).reshape(features.shape)))
+
+
+def _answers(learner, stream):
+    """What it returns while it learns, or predicts after its fit."""
+    if BATCH.is_filled_by(learner):
+        return learner.fit(stream.X, stream.y).predict(stream.X)
+    return learner.learn(stream.X, stream.y)
 
 
 def differences(kept, found):

@@ -10,9 +10,9 @@ from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.fogd import FOGD
 from okbench.learners.nogd import NOGD
-from okbench.learners.registry import catalogue
+from tests.learners.online import learners_online
 
-SUBJECTS = [Subject(entry, entry.load()) for entry in catalogue().values()]
+SUBJECTS = [Subject(entry, entry.load()) for entry in learners_online()]
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 
 

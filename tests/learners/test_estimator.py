@@ -27,9 +27,9 @@ from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
 from okbench.learners.perceptron import Perceptron
 from okbench.learners.rbp import RBP
-from okbench.learners.registry import catalogue
+from tests.learners.online import learners_online
 
-SUBJECTS = [Subject(entry, entry.load()) for entry in catalogue().values()]
+SUBJECTS = [Subject(entry, entry.load()) for entry in learners_online()]
 ALL = pytest.mark.parametrize("subject", SUBJECTS, ids=[s.entry.name for s in SUBJECTS])
 KERNEL_SUBJECTS = [
     subject

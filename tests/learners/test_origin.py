@@ -18,8 +18,9 @@ from okbench.learners.registry import catalogue
 from okbench.learners.rows import Block
 from okbench.learners.rrf import RRF
 from tests.learners import rrf_oracle
+from tests.learners.online import learners_online
 
-SUBJECTS = [Subject(entry, entry.load()) for entry in catalogue().values()]
+SUBJECTS = [Subject(entry, entry.load()) for entry in learners_online()]
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 # RRF learns scales by the slopes of angles, which depend on where rows are measured from.
 MOVABLE = [subject for subject in SUBJECTS if subject.entry.name != "RRF"]

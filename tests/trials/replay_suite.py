@@ -16,6 +16,7 @@ from okbench.base.shipped import shipped
 from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
+from okbench.protocols.contract import ONLINE
 from okbench.trials.replay.record import Record
 from okbench.trials.replay.recording import spelled
 from okbench.trials.replay.replaying import replay
@@ -35,11 +36,17 @@ OWN = {
     "DualSGD": {"handed_over": 3},
     "BSGD-M": {"decay": 0.05},
     "BSGD-R": {"decay": 0.05},
+    "IK-OGD": {"partitionings": 6, "psi": 8, "initial": 20},
+    "IK-OGD-dual": {"partitionings": 6, "psi": 8, "initial": 20},
+    "LaplacianOGD": {"psi": 64},
+    "LaplacianNOGD": {"psi": 64},
 }
 IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
 # The usual values depend on the task; a record says them, chosen so that the clip bites.
 BOGD_CLIP = {"binary": 1.5, "multiclass": 0.9, "regression": math.inf}
 BY_TASK = {
+    "IK-OGD": {"binary": {"map": "iforest"}, "multiclass": {"map": "nearest"}},
+    "IK-OGD-dual": {"binary": {"map": "nearest"}, "multiclass": {"map": "iforest"}},
     "BOGD": {task: {"decay": 0.01, "clip": clip} for task, clip in BOGD_CLIP.items()},
     "RRF": {
         "binary": {"loss": "hinge"},
@@ -56,11 +63,11 @@ BY_TASK = {
 
 
 def present():
-    """Each learner of ours, with each task it does: there is a record of every one."""
+    """Each online learner of ours, with each task it does: there is a record of every one."""
     return [
         (entry.name, task)
         for entry in catalogue().values()
-        if entry.target.startswith("okbench.")
+        if entry.target.startswith("okbench.") and ONLINE.is_filled_by(entry.load())
         for task in entry.tasks
     ]
 

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from okbench.base.errors import DataError, UsageError
-from okbench.learners.contract import Clock, Draws, NotBegun, Problem, Rows, as_labels
+from okbench.learners.contract import (
+    Clock,
+    Draws,
+    FloatArray,
+    NotBegun,
+    Problem,
+    Rows,
+    as_labels,
+)
 from okbench.learners.isolation.maps import (
     ChiSquareMap,
     IsolationMap,
@@ -70,15 +78,21 @@ class LinearSVM(ABC):
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """The class of each row."""
+        scores = self.scores(X)
+        if self.weights is None:
+            return np.full(len(scores), self._answer)
+        if len(self.weights) == 1:
+            return np.where(scores[:, 0] >= 0.0, self._classes[1], self._classes[0])
+        return self._classes[np.argmax(scores, axis=1)]
+
+    def scores(self, X: Rows) -> FloatArray:
+        """Scores: one column for two classes, else one for each class of the training rows."""
         if self.problem is None or self._answer is None:
             raise NotBegun(f"{self.name} has learned nothing yet: fit() it first")
         block = Block.of(X, self.problem.n_features)
         if self.weights is None:
-            return np.full(len(block), self._answer)
-        scores = np.asarray(self._features(block) @ self.weights.T)
-        if len(self.weights) == 1:
-            return np.where(scores[:, 0] >= 0.0, self._classes[1], self._classes[0])
-        return self._classes[np.argmax(scores, axis=1)]
+            return np.zeros((len(block), 1))
+        return np.asarray(self._features(block) @ self.weights.T)
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
