@@ -51,6 +51,7 @@ class IsolationLearner(OnlineLearner):
         check_number(self, "step", above=0.0)
         check_whole(self, "initial", at_least=1)
 
+    @np.errstate(all="ignore")  # what overflows shows in the scores
     def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:  # type: ignore[override]
         """Make the map of these rows, and learn them in one pass; what was learned before is
         forgotten, and the draws go on where they were left."""
@@ -63,7 +64,7 @@ class IsolationLearner(OnlineLearner):
         size, costs, done = max(1, math.ceil(len(block) / POINTS)), 0.0, 0
         while done < len(block) and not (clock and clock.should_stop()):
             part = slice(done, done + size)
-            scores = self._learn(block[part], targets[part])
+            scores = self._finite(self._learn(block[part], targets[part]))
             done = min(done + size, len(block))
             costs += float(np.sum(problem.encode(problem.decide(scores)) != targets[part]))
             if clock:
