@@ -1,8 +1,8 @@
 """block-stream: learn the training rows, if the rows have a part of that name; then predict a
 block, score it, learn it, and so on. The size of the blocks is part of the result.
 
-A learner that has `fit(X, y, clock)` besides `learn` is given the training rows in one call, so that
-it can choose from all of them what it keeps, such as the rows of a map.
+A learner that has `fit(X, y, clock)` besides `learn` is given the training rows in one call, so
+that it can choose from all of them what it keeps, such as the rows of a map.
 """
 
 from __future__ import annotations
