@@ -1,10 +1,14 @@
 """block-stream: learn the training rows, if the rows have a part of that name; then predict a
-block, score it, learn it, and so on. The size of the blocks is part of the result."""
+block, score it, learn it, and so on. The size of the blocks is part of the result.
+
+A learner that has `fit(X, y, clock)` besides `learn` is given the training rows in one call, so
+that it can choose from all of them what it keeps, such as the rows of a map.
+"""
 
 from __future__ import annotations
 
 from okbench.base.config_nodes import Node
-from okbench.protocols.contract import ONLINE, Key, ProtocolKind, Role, RowCounts, Stage
+from okbench.protocols.contract import FITTED, ONLINE, Key, ProtocolKind, Role, RowCounts, Stage
 
 
 def _stages(role: Role, rows: RowCounts, block: float) -> tuple[Stage, ...]:
@@ -12,7 +16,8 @@ def _stages(role: Role, rows: RowCounts, block: float) -> tuple[Stage, ...]:
     stream = Stage(
         train, rows.count, ("predict", "learn"), counted=True, drawn=True, block=int(block)
     )
-    return (Stage(0, train, ("learn",)), stream)
+    verb = "fit" if role is FITTED and train else "learn"
+    return (Stage(0, train, (verb,)), stream)
 
 
 def _read(node: Node) -> int:
@@ -21,7 +26,7 @@ def _read(node: Node) -> int:
 
 BLOCK_STREAM = ProtocolKind(
     "block-stream",
-    roles=(ONLINE,),
+    roles=(FITTED, ONLINE),
     stages=_stages,
     key=Key(
         "block",

@@ -71,6 +71,12 @@ BATCH = Role(
     lack="does not learn all rows at once",
     spelled="fit(X, y, clock) and predict",
 )
+FITTED = Role(
+    "fitted",
+    {"fit": ("clock",), "learn": (), "predict": ()},
+    lack="does not learn block by block after a fit",
+    spelled="fit(X, y, clock), learn and predict",
+)
 MAP = Role(
     "map",
     {"fit": ("-clock",), "transform": ()},

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from okbench.learners.checks.subject import Subject
+from okbench.learners.checks.subject import Subject, a_stream
+from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue
-from okbench.protocols.contract import BATCH
+from okbench.protocols.contract import BATCH, MAP
 
 PATH = Path(__file__).with_suffix(".json")
 
@@ -25,9 +26,12 @@ def read():
 
 
 def result(entry):
-    """The learner's version and, by task, its mistakes or its summed squared loss."""
+    """The learner's version and, by task, its mistakes or its summed squared loss, or what its
+    features add up to."""
     totals = {}
     subject = Subject(entry, entry.load())
+    if MAP.is_filled_by(subject.cls):
+        return {"version": entry.version, "features": _features(subject)}
     for stream in subject.streams(n_rows=400):
         given = _answers(subject.begun(stream, seed=1), stream)
         if stream.problem.task == "regression":
@@ -35,6 +39,13 @@ def result(entry):
         else:
             totals[stream.problem.task] = int(np.sum(given != stream.y))
     return {"version": entry.version, **totals}
+
+
+def _features(subject):
+    """The sum of the features of some rows, each times its place."""
+    X = a_stream("binary", 400).X
+    features = subject.new().fit(X, Draws(1)).transform(X)
+    return float(np.sum(features * np.arange(1, 1 + features.size).reshape(features.shape)))
 
 
 def _answers(learner, stream):

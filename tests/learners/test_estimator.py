@@ -44,6 +44,8 @@ OTHERS = {
     "rank": 2, "root": "correct", "scale_step": 0.02, "step": 0.1, "switch": "paper",
     "tolerance": 0.1, "width": 3.3,
     "handed_over": 2, "search": "table", "squared_width": True, "stale": True,
+    "averages": False, "initial": 30, "library": "numpy", "map": "nearest", "partitionings": 7,
+    "product": "naive", "psi": 8,
 }  # fmt: skip
 
 
@@ -162,14 +164,15 @@ def test_a_budget_or_a_rank_beyond_the_stream_is_no_trouble(subject):
 def test_a_begin_that_was_refused_leaves_nothing_begun(subject):
     stream = next(subject.streams())
     learner = subject.learned(stream)
-    learner.set_params(width=0.0)
-    with pytest.raises(UsageError, match=r"width = 0\.0"):
+    name = "width" if "width" in subject.settings else "step"
+    learner.set_params(**{name: 0.0})
+    with pytest.raises(UsageError, match=rf"{name} = 0\.0"):
         learner.begin(stream.problem)
     with pytest.raises(UsageError, match="has learned nothing yet"):
         learner.predict(stream.X)
-    with pytest.raises(UsageError, match=r"width = 0\.0"):
+    with pytest.raises(UsageError, match=rf"{name} = 0\.0"):
         learner.learn(stream.X, stream.y)
-    learner.set_params(width=8.0)
+    learner.set_params(**{name: 8.0})
     learner.begin(stream.problem, Draws(0)).learn(stream.X, stream.y)
 
 

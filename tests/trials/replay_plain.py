@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.plain import bsgd, dualsgd, expansions, maps, rrf, table1
+from benchmarks.plain import bsgd, dualsgd, expansions, isolation, maps, rrf, table1
 from okbench.learners.compiled.rules.tvm_machine import RIDGE
 
 LOOPS = {
@@ -27,6 +27,10 @@ LOOPS = {
     "DualSGD": dualsgd.dualsgd,
     "BSGD-M": bsgd.bsgd,
     "BSGD-R": bsgd.bsgd,
+    "IK-OGD": isolation.ik_ogd,
+    "IK-OGD-dual": isolation.ik_dual,
+    "LaplacianOGD": isolation.laplacian_ogd,
+    "LaplacianNOGD": isolation.laplacian_nogd,
 }
 UNTOLD = {  # what the loop of a learner does not ask for
     "Norma": ("task", "n_columns"),
@@ -34,6 +38,7 @@ UNTOLD = {  # what the loop of a learner does not ask for
     "RRF": ("n_columns",),
     "BSGD-M": ("task",),
     "BSGD-R": ("task",),
+    **dict.fromkeys(("IK-OGD", "IK-OGD-dual", "LaplacianOGD", "LaplacianNOGD"), ("task",)),
 }
 
 
@@ -76,6 +81,11 @@ def arguments(name, settings, draws, n_features, n_columns):
         given["log_scales"] = np.full(n_features, -np.log(given.pop("width")))
     if name == "DualSGD":
         assert not given.pop("squared_width")
+    if name.startswith("IK-OGD"):
+        named = draws["named"]
+        given["permutations"] = [np.array(each) for each in named["samples"]["permutation"]]
+        given["uniforms"] = np.ravel(named.get("trees", {}).get("uniforms", []))
+        assert (given.pop("product", "indexed"), given.pop("library")) == ("indexed", "numpy")
     if name.startswith("BSGD"):
         assert given.pop("search", "golden") == "golden"
         given["merging"] = name == "BSGD-M"

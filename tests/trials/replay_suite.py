@@ -37,11 +37,17 @@ OWN = {
     "DualSGD": {"handed_over": 3},
     "BSGD-M": {"decay": 0.05},
     "BSGD-R": {"decay": 0.05},
+    "IK-OGD": {"partitionings": 6, "psi": 8, "initial": 20},
+    "IK-OGD-dual": {"partitionings": 6, "psi": 8, "initial": 20},
+    "LaplacianOGD": {"psi": 64},
+    "LaplacianNOGD": {"psi": 64},
 }
 IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
 # The usual values depend on the task; a record says them, chosen so that the clip bites.
 BOGD_CLIP = {"binary": 1.5, "multiclass": 0.9, "regression": math.inf}
 BY_TASK = {
+    "IK-OGD": {"binary": {"map": "iforest"}, "multiclass": {"map": "nearest"}},
+    "IK-OGD-dual": {"binary": {"map": "nearest"}, "multiclass": {"map": "iforest"}},
     "BOGD": {task: {"decay": 0.01, "clip": clip} for task, clip in BOGD_CLIP.items()},
     "RRF": {
         "binary": {"loss": "hinge"},

@@ -14,7 +14,7 @@ from okbench.base.errors import OkbenchError
 from okbench.cli.run import run as command
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws, Problem, begun
-from okbench.learners.registry import catalogue, is_ours, settings_of
+from okbench.learners.registry import catalogue, find, is_ours, settings_of
 from okbench.papers.table_types import LearnerColumn, Table
 from okbench.protocols.contract import ONLINE
 from okbench.trials.plan.options import Options
@@ -38,7 +38,7 @@ def test_no_model_is_smaller_than_what_is_computed_of_it(entry, rows) -> None:
     if entry.tasks == ("regression",):
         y = data.y.astype(float)
     cls = entry.load()
-    small = {"budget": 40, "components": 64, "rank": 8}
+    small = {"budget": 40, "components": 64, "rank": 8, "partitionings": 5, "psi": 16}
     settings = {name: small[name] for name in settings_of(cls) if name in small}
     task = "regression" if entry.tasks == ("regression",) else "binary"
     problem = Problem(task, 4, () if task == "regression" else (-1, 1), len(y))
@@ -47,12 +47,35 @@ def test_no_model_is_smaller_than_what_is_computed_of_it(entry, rows) -> None:
     one = trial(dataset=rows)
     one = replace(one, learner=entry.name, settings=tuple(sorted(settings.items())))
     (need,) = needs([one], load, Options())
-    if settings:
+    if settings.keys() != {"psi"} and settings:  # which alone says nothing of a size
         assert need.model is not None
         assert 0 < need.model <= learner.nbytes
     else:
         assert need.model is None
         assert need.growth > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "terms"),
+    [
+        ("iforest", "1600 cells × 12 B"),
+        ("nearest", "1000 points × 4 features × 8 B"),
+    ],
+)
+@pytest.mark.parametrize("learner", ["IK-OGD", "IK-SVM"])
+def test_an_isolation_map_is_counted_with_the_rows_it_is_made_of(kind, terms, learner) -> None:
+    """Those of the training part: 1,000 rows here, so that 1,600 points are drawn from them."""
+    settings = {"partitionings": 100, "psi": 16, "map": kind}
+    one = trial(dataset="split:1500", protocol="train-test")
+    one = replace(one, learner=learner, settings=tuple(sorted(settings.items())))
+    (need,) = needs([one], load, Options())
+    data = load("split", "1500")
+    fitted = begun(find(learner).load(), settings, Problem("binary", 4, (-1, 1)), Draws(0))
+    fitted.fit(data.X[:1000], data.y[:1000])
+    made = fitted._map
+    assert need.terms == terms
+    assert need.model is not None
+    assert 0 < need.model <= made.nbytes < 2 * need.model
 
 
 def fogd(components: int) -> Table:

@@ -151,10 +151,34 @@ def _need(
         terms.append(f"{components} components × {n_features} features × {_NUMBER} B")
         model += components * n_features * _NUMBER
         drawn = components * n_features
+    if "partitionings" in known and (cells := _cells(data, settings)):
+        points = min(cells, _references(data, settings))
+        columns = _columns(data, points)
+        nearest = settings.get("map", known["map"].default) == "nearest"
+        what, size = (
+            (f"{points} points × {columns} features × {_NUMBER} B", points * columns * _NUMBER)
+            if nearest
+            else (f"{cells} cells × {_ENTRY} B", cells * _ENTRY)
+        )
+        terms.append(what)
+        model += size
     if terms:
         return Need(dataset, learner, at_once, rows, model, " + ".join(terms), drawn=drawn)
     entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     return Need(dataset, learner, at_once, rows, None, "it has no budget", entries * _ENTRY)
+
+
+def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
+    """The rows that an isolation map is made of: the training part, or the first `initial` rows."""
+    if data.n_train is not None:
+        return data.n_train
+    return min(_whole(settings.get("initial")) or data.X.shape[0], data.X.shape[0])
+
+
+def _cells(data: Dataset, settings: Mapping[str, Any]) -> int:
+    """The cells of an isolation map, all partitionings together."""
+    psi = min(_whole(settings.get("psi")), _references(data, settings))
+    return _whole(settings.get("partitionings")) * psi
 
 
 def rows_bytes(data: Dataset) -> int:

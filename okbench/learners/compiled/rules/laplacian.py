@@ -1,0 +1,193 @@
+"""The walks of learners with the Laplacian kernel psi^(-‖x - z‖₁ / d).
+
+As in `compiled.expansion`, a block of rows are lanes that all supports sweep over in the order they
+joined, and a row that joins sweeps over the block itself. ‖x - z‖₁ is ‖x‖₁ + ‖z‖₁ less twice the
+sum of min(|x_j|, |z_j|) over the columns in which both have the same sign, so that zeros cost
+nothing. `Entries` hold ‖x‖₁ in the place of the squared norms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from okbench.base.jit import compiled
+from okbench.learners.compiled.elementary import FUSED, LIFT, lifted_exp2
+from okbench.learners.compiled.expansion import (
+    BLOCK,
+    Expanding,
+    LaneWork,
+    append_support,
+    clear_lanes,
+)
+from okbench.learners.compiled.lanes import Entries, inlined, padded, set_lane
+from okbench.learners.compiled.losses import HINGE, add_step, step
+from okbench.learners.compiled.rules.linear import add, score
+from okbench.learners.compiled.walks import Stream
+
+
+class Laplacian(NamedTuple):
+    """The learner in numbers."""
+
+    rate: float  # of the exponent to the base 2: -log2(psi) / d
+    step: float
+    budget: int  # supports after which the walk ends, at the next row with a loss
+
+
+@compiled(fastmath=FUSED)
+def _shared(
+    values: Any, columns: Any, start: int, stop: int, lanes: Any, width: int, out: Any
+) -> None:
+    """out[0]: what a support and every lane have in common."""
+    for j in range(width):
+        out[0, j] = 0.0
+    for e in range(start, stop):
+        place, value = lanes.place[columns[e]], values[e]
+        if value > 0.0:
+            for j in range(width):
+                least = min(lanes.matrix[place, j], value)
+                out[0, j] += least if least > 0.0 else 0.0
+        else:
+            for j in range(width):
+                least = min(-lanes.matrix[place, j], -value)
+                out[0, j] += least if least > 0.0 else 0.0
+
+
+@inlined
+def _lifted(rate: float, norm: float, other: float, shared: float) -> float:
+    """LIFT times the kernel."""
+    return lifted_exp2(((norm + other) - 2.0 * shared) * rate)
+
+
+@compiled(fastmath=FUSED)
+def _sweep(
+    supports: Expanding, first: int, last: int, lanes: Any, width: int, rate: float, inner: Any,
+    sums: Any,
+) -> None:  # fmt: skip
+    """Add supports[first:last] to the sums of all lanes, in order."""
+    values, columns, starts, stops, norms = supports.entries
+    _, gains, plus, minus, _ = supports
+    for s in range(first, last):
+        _shared(values, columns, starts[s], stops[s], lanes, width, inner)
+        for j in range(width):
+            kernel = _lifted(rate, norms[s], lanes.squared_norms[j], inner[0, j])
+            change = gains[s] * kernel
+            sums[plus[s], j] += change
+            if minus[s] >= 0:
+                sums[minus[s], j] -= change
+
+
+@inlined
+def _fill(
+    rows: Entries, first: int, last: int, supports: Expanding, size: int, lanes: Any, rate: float,
+    inner: Any, sums: Any,
+) -> None:  # fmt: skip
+    """Make rows[first:last] the lanes and add all supports to their sums."""
+    width = padded(last - first)
+    for i in range(first, last):
+        set_lane(lanes, i - first, rows, i)
+    for column in range(len(sums)):
+        for j in range(width):
+            sums[column, j] = 0.0
+    _sweep(supports, 0, size, lanes, width, rate, inner, sums)
+
+
+@compiled()
+def learn_laplacian(
+    stream: Stream, first: int, last: int, supports: Expanding, size: int, rule: Laplacian,
+    work: LaneWork,
+) -> tuple[int, int]:  # fmt: skip
+    """Learn rows[first:last] by the hinge loss: (rows learned up to, supports there are then).
+
+    It ends at a row with a loss that the budget has no place for; the scores of it are there.
+    """
+    rows, targets, scores, position = stream
+    lanes, inner, sums = work
+    done = last
+    for start in range(first, last, BLOCK):
+        stop = min(start + BLOCK, last)
+        _fill(rows, start, stop, supports, size, lanes, rule.rate, inner, sums)
+        width = padded(stop - start)
+        for i in range(start, stop):
+            for column in range(len(sums)):
+                scores[i, column] = sums[column, i - start] / LIFT
+            gain, plus, minus, _ = step(HINGE, scores, i, targets[i], 0.0)
+            if gain == 0.0:
+                continue
+            if size == rule.budget:
+                done = i
+                break
+            append_support(supports, size, rows, i)
+            supports.gains[size] = rule.step * gain
+            supports.plus[size], supports.minus[size] = plus, minus
+            supports.rows[size] = position + i
+            _sweep(supports, size, size + 1, lanes, width, rule.rate, inner, sums)
+            size += 1
+        clear_lanes(rows, start, stop, lanes)
+        if done < last:
+            break
+    return done, size
+
+
+@compiled()
+def score_laplacian(
+    rows: Entries, supports: Expanding, size: int, rate: float, work: LaneWork, scores: Any
+) -> None:
+    """Fill in the scores of rows; nothing is learned."""
+    lanes, inner, sums = work
+    for start in range(0, len(scores), BLOCK):
+        stop = min(start + BLOCK, len(scores))
+        _fill(rows, start, stop, supports, size, lanes, rate, inner, sums)
+        for i in range(start, stop):
+            for column in range(len(sums)):
+                scores[i, column] = sums[column, i - start] / LIFT
+        clear_lanes(rows, start, stop, lanes)
+
+
+@compiled(fastmath=FUSED)
+def kernel_laplacian(
+    rows: Entries, supports: Expanding, rate: float, work: LaneWork, out: Any
+) -> None:
+    """out[i, s]: the kernel of row i and support s."""
+    lanes, inner, _ = work
+    values, columns, starts, stops, norms = supports.entries
+    for start in range(0, len(out), BLOCK):
+        stop = min(start + BLOCK, len(out))
+        for i in range(start, stop):
+            set_lane(lanes, i - start, rows, i)
+        for s in range(out.shape[1]):
+            _shared(values, columns, starts[s], stops[s], lanes, padded(stop - start), inner)
+            for i in range(start, stop):
+                norm = lanes.squared_norms[i - start]
+                out[i, s] = _lifted(rate, norms[s], norm, inner[0, i - start]) / LIFT
+        clear_lanes(rows, start, stop, lanes)
+
+
+@compiled()
+def learn_averaged(
+    features: Any, first: int, targets: Any, weights: Any, totals: Any, updates: int, rate: float,
+    averages: bool, own: Any, scores: Any,
+) -> int:  # fmt: skip
+    """Learn rows by the hinge loss of the weights; row 0 of the features is row `first` of targets
+    and scores. How many updates there are then.
+
+    `totals` add up the weights after every update, and with `averages` the scores are those of
+    their mean. `own` is scratch memory: the scores of the weights.
+    """
+    for i in range(len(features)):
+        row = first + i
+        for column in range(len(weights)):
+            own[0, column] = score(weights, column, features[i])
+            scores[row, column] = own[0, column]
+            if averages:
+                scores[row, column] = score(totals, column, features[i]) / max(updates, 1)
+        gain, plus, minus, _ = step(HINGE, own, 0, targets[row], 0.0)
+        if gain == 0.0:
+            continue
+        updates += 1
+        add(weights, plus, rate * gain, features[i])
+        if minus >= 0:
+            add(weights, minus, -rate * gain, features[i])
+        for column in range(len(weights)):
+            for j in range(weights.shape[1]):
+                add_step(totals, j, column, -1, weights[column, j])
+    return updates

@@ -1,0 +1,21 @@
+"""The isolation kernel of Ting et al. and its rivals: maps, online learners, and an SVM on a map.
+
+`maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
+cells); `references` draws the rows they are made of. `descent` and `dual` learn on the cells of
+rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm` trains LIBLINEAR on a map.
+Import the modules by name; the package itself imports nothing.
+"""
+
+__all__ = [
+    "array_libraries",
+    "base",
+    "descent",
+    "dual",
+    "forest",
+    "laplacian",
+    "laplacian_nogd",
+    "maps",
+    "nearest",
+    "references",
+    "svm",
+]

@@ -1,0 +1,160 @@
+"""What the online learners share that learn on the cells of rows."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from okbench.base.errors import DataError
+from okbench.learners.base import OnlineLearner, arrays_in
+from okbench.learners.compiled.rules.isolation import Counting
+from okbench.learners.contract import Clock, FloatArray, Problem, Rows
+from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_number, check_whole
+
+POINTS = 20  # of the curve of a fit
+LEARNED_AT_ONCE = 4096  # rows whose cells are held at a time
+
+
+class IsolationLearner(OnlineLearner):
+    """Online gradient descent on the hinge loss with the isolation kernel.
+
+    The rows given to `fit` make the map and are then learned in their order. Where no rows are
+    given to `fit`, the first `initial` rows make the map: their scores are 0, and once the last of
+    them has come they are learned.
+
+    Updates have the length `step` / `partitionings`, as the kernel is an average over partitionings
+    by its definition; without `averages` they have the length `step`, as in the authors' program.
+    A score of 0 counts as the positive class.
+    """
+
+    partitionings: int
+    psi: int
+    map: str
+    step: float
+    averages: bool
+    initial: int
+    library: str
+
+    _map: IsolationMap | None = None
+    _waiting: tuple[tuple[Any, ...], ...] = ()  # rows of the map that has not been made yet
+
+    def check_settings(self) -> None:
+        """Refuse settings that make no sense."""
+        check_map_settings(self)
+        check_number(self, "step", above=0.0)
+        check_whole(self, "initial", at_least=1)
+
+    @np.errstate(all="ignore")  # what overflows shows in the scores
+    def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:  # type: ignore[override]
+        """Make the map of these rows, and learn them in one pass; what was learned before is
+        forgotten, and the draws go on where they were left."""
+        block = Block.of(X, self.problem.n_features if self.problem else None)
+        if not len(block):
+            raise DataError(f"{self.name}: there are no rows to fit")
+        problem, targets = self._problem_and_targets(block, y)
+        self.begin(problem, self.draws if self.problem else None)
+        self._make_map(block)
+        size, costs, done = max(1, math.ceil(len(block) / POINTS)), 0.0, 0
+        while done < len(block) and not (clock and clock.should_stop()):
+            part = slice(done, done + size)
+            scores = self._finite(self._learn(block[part], targets[part]))
+            done = min(done + size, len(block))
+            costs += float(np.sum(problem.encode(problem.decide(scores)) != targets[part]))
+            if clock:
+                clock.mark(done, costs)
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        held = [value for name, value in vars(self).items() if name != "_map"]
+        return sum(a.nbytes for a in arrays_in(held)) + (self._map.nbytes if self._map else 0)
+
+    def _start(self, problem: Problem) -> None:
+        self.check_settings()
+        self._map, self._waiting = None, ()
+        self._chosen = (int(self.partitionings), int(self.psi), str(self.map), str(self.library))
+        self._initial = int(self.initial)
+        self._rule = Counting(float(self.step), self.partitionings if self.averages else 1.0, 0)
+
+    def _make_map(self, block: Block) -> None:
+        self._map = IsolationMap(*self._chosen).fit(block.matrix, self.draws)
+        self._rule = self._rule._replace(size=self._map.size)
+        self._clear(self._begun(), self._map)
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        scores = np.zeros((len(block), self._begun().n_columns))
+        done = self._wait(block, targets) if self._map is None else 0
+        for first in range(done, len(block), LEARNED_AT_ONCE):
+            part = slice(first, first + LEARNED_AT_ONCE)
+            self._learn_part(block[part], targets[part], scores[part])
+        return scores
+
+    def _wait(self, block: Block, targets: FloatArray) -> int:
+        """Take rows for the map, and learn them once they are complete; how many were taken."""
+        there = sum(len(part[-1]) for part in self._waiting)
+        taken = min(len(block), self._initial - there)
+        if taken:
+            self._waiting += ((*_copied(block[:taken]), targets[:taken].copy()),)
+        if there + taken == self._initial:
+            first = Block(_joined(self._waiting, block.matrix.shape[1]))
+            held = np.concatenate([part[-1] for part in self._waiting])
+            self._waiting = ()
+            self._make_map(first)
+            self._learn_part(first, held, np.zeros((len(held), self._begun().n_columns)))
+        return taken
+
+    def _learn_part(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        assert self._map is not None
+        self.updates += self._learn_cells(self._map.cells(block), targets, scores)
+        self._scale(scores)
+
+    def _scores(self, block: Block) -> FloatArray:
+        scores = np.zeros((len(block), self._begun().n_columns))
+        if self._map is not None:
+            for first in range(0, len(block), LEARNED_AT_ONCE):
+                part = slice(first, first + LEARNED_AT_ONCE)
+                self._score_cells(self._map.cells(block[part]), scores[part])
+                self._scale(scores[part])
+        return scores
+
+    def _scale(self, scores: FloatArray) -> None:
+        scores *= self._rule.step
+        scores /= self._rule.divisor
+
+    @abstractmethod
+    def _clear(self, problem: Problem, made: IsolationMap) -> None:
+        """Begin a model on the map."""
+
+    @abstractmethod
+    def _learn_cells(self, cells: Cells, targets: FloatArray, scores: FloatArray) -> int:
+        """Learn rows in order and fill in the scores they had, as whole numbers; the updates."""
+
+    @abstractmethod
+    def _score_cells(self, cells: Cells, scores: FloatArray) -> None:
+        """Fill in the scores of rows as whole numbers."""
+
+
+def _copied(block: Block) -> tuple[Any, ...]:
+    """Arrays of rows that nobody else writes to: a table, or values, columns and starts."""
+    matrix: Any = block.matrix
+    if not block.is_sparse:
+        return (matrix.copy(),)
+    return matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()
+
+
+def _joined(waiting: tuple[tuple[Any, ...], ...], width: int) -> Any:
+    """Rows that were copied in parts, as sparse ones where a part is sparse."""
+    matrices = [
+        part[0] if len(part) == 2 else sp.csr_array(part[:3], (len(part[-1]), width))
+        for part in waiting
+    ]
+    if all(isinstance(matrix, np.ndarray) for matrix in matrices):
+        return np.concatenate(matrices)
+    return Block.of(sp.vstack(matrices, format="csr")).matrix

@@ -1,0 +1,102 @@
+"""Isolation by trees (iForest): the cells are the leaves of random trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okbench.learners.compiled.forest import (
+    UNUSED,
+    find_leaves_dense,
+    find_leaves_sparse,
+    grow_dense,
+    grow_sparse,
+)
+from okbench.learners.contract import Draws, FloatArray
+from okbench.learners.isolation.references import as_entries, as_table
+from okbench.learners.rows import Block
+
+MOST_BYTES = 8 * 1024 * 1024  # of sparse rows that are made dense at a time
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees of one depth, each a row of its arrays.
+
+    Rows of many columns are looked up by the columns that trees look at: then `places` has the
+    number of each column among them, and attributes are these numbers; else it is empty.
+    """
+
+    depth: int
+    attributes: NDArray[np.int32]  # trees × inner nodes
+    thresholds: FloatArray
+    leaves: NDArray[np.int32]  # trees × nodes of the lowest level: the numbers of their leaves
+    places: NDArray[np.int32]
+
+    def cells(self, block: Block, out: NDArray[np.generic]) -> None:
+        """Fill in the leaves of rows: rows × trees."""
+        trees = self.attributes, self.thresholds, self.leaves, self.depth
+        nodes = np.zeros(len(self.attributes), dtype=np.int64)
+        if len(self.places):
+            rows = as_entries(block)
+            row_values = np.zeros((1, 1 + int(self.places.max(initial=0))))
+            parts = rows.data, rows.indices, rows.indptr, self.places
+            find_leaves_sparse(*parts, *trees, row_values, nodes, out)
+            return
+        size = max(1, MOST_BYTES // (8 * max(1, block.matrix.shape[1])))
+        size = size if block.is_sparse else max(1, len(block))
+        for first in range(0, len(block), size):
+            rows = slice(first, first + size)
+            find_leaves_dense(block[rows].dense, *trees, nodes, out[rows])
+
+
+def forest_of(block: Block, samples: NDArray[np.int64], draws: Draws) -> Forest:
+    """A tree for every sample of rows (trees × rows), by two uniforms for each inner node."""
+    count, size = samples.shape
+    depth = (size - 1).bit_length()
+    inner = 2**depth - 1
+    uniforms = draws.stream("trees").uniforms(2 * count * inner).reshape(count, 2 * inner)
+    forest = Forest(
+        depth,
+        np.zeros((count, inner), dtype=np.int32),
+        np.zeros((count, inner)),
+        np.zeros((count, inner + 1), dtype=np.int32),
+        np.empty(0, dtype=np.int32),
+    )
+    trees = forest.attributes, forest.thresholds, forest.leaves
+    for tree, sample in enumerate(samples):
+        rows = Block(block.matrix[sample])
+        table = as_table(rows)
+        if table is not None:
+            work = _work(size, inner, table.shape[1], 0)
+            grow_dense(table, uniforms[tree], *trees, tree, work)
+            continue
+        entries = as_entries(rows)
+        names, columns = np.unique(entries.indices, return_inverse=True)
+        work = _work(size, inner, len(names), len(names))
+        held = entries.data, columns.ravel(), entries.indptr, names
+        grow_sparse(*held, uniforms[tree], *trees, tree, work)
+    if as_table(block[:0]) is not None:
+        return forest
+    used, numbers = np.unique(forest.attributes, return_inverse=True)
+    places = np.full(block.matrix.shape[1], UNUSED, dtype=np.int32)
+    places[used] = np.arange(len(used))
+    numbered = numbers.reshape(count, inner).astype(np.int32)
+    return replace(forest, attributes=numbered, places=places)
+
+
+def _work(size: int, inner: int, width: int, sparse_width: int) -> tuple[NDArray[np.generic], ...]:
+    """Scratch of one tree: the order of its rows, where each node's rows begin and end, the range
+    of every column, and the columns met in a node."""
+    nodes = 2 * inner + 1
+    return (
+        np.empty(size, dtype=np.int64),
+        np.empty(nodes, dtype=np.int64),
+        np.empty(nodes, dtype=np.int64),
+        np.empty(width),
+        np.empty(width),
+        np.zeros(sparse_width, dtype=np.int64),
+        np.empty(sparse_width, dtype=np.int64),
+    )

@@ -1,0 +1,138 @@
+"""Nyström online gradient descent with the Laplacian kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from okbench.base.errors import UsageError
+from okbench.learners.compiled.fourier import project_dense
+from okbench.learners.compiled.lanes import Entries, aligned
+from okbench.learners.compiled.rules.laplacian import learn_averaged
+from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_rows
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.isolation.laplacian import (
+    LaplacianLearner,
+    entries_of,
+    first_of,
+    kernel_of,
+)
+from okbench.learners.registry import learner
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_whole
+
+STRETCH = 1024  # rows whose kernel is held at a time
+
+
+class MappedModel(NamedTuple):
+    """What has been learned on the map that the supports make."""
+
+    basis: FloatArray  # supports × rank
+    weights: FloatArray  # columns × rank
+    totals: FloatArray  # the sum of the weights after every update
+    updates: int
+
+
+@learner("LaplacianNOGD", paper="ik", version=1, tasks=("binary", "multiclass"))
+class LaplacianNOGD(LaplacianLearner):
+    """Nyström online gradient descent with the Laplacian kernel: the NOGD of Ting et al. 2019.
+
+    The first `budget` rows with a loss are supports of kernel online gradient descent. The next one
+    makes a map of the `rank` largest eigenvalues of their kernel matrix (those not above rounding
+    take no part), and weights on it begin at 0 with that row. With `averages` scores are those of
+    the mean of the weights after each update, as in the authors' program, while each update is that
+    of the weights themselves.
+    """
+
+    _mapped: MappedModel | None = None
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int = 20,
+        psi: int = 16,
+        step: float = 0.5,
+        averages: bool = True,
+    ) -> None:
+        self.budget = budget
+        self.rank = rank
+        self.psi = psi
+        self.step = step
+        self.averages = averages
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_whole(self, "budget", at_least=1)
+        check_whole(self, "rank", at_least=1)
+        if self.rank > self.budget:
+            raise UsageError(
+                f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
+            )
+
+    def _start(self, problem: Problem) -> None:
+        super()._start(problem)
+        self._mapped = None
+        self._rank, self._averages = int(self.rank), bool(self.averages)
+
+    def _learn_part(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        if self._mapped is None:
+            done = self._join(block, targets, scores)
+            if done == len(block):
+                return
+            answered = scores[done].copy()  # before the map was made
+            self._make_map()
+            self._learn_mapped(block[done:], targets[done:], scores[done:])
+            scores[done] = answered
+        else:
+            self._learn_mapped(block, targets, scores)
+
+    def _make_map(self) -> None:
+        """With K = V Λ Vᵀ the map of x is Λ^(-1/2) Vᵀ k(x)."""
+        supports, size = self._learned()
+        eigenvalues, vectors = np.linalg.eigh(self._kernel_with(first_of(supports.entries, size)))
+        eigenvalues, vectors = eigenvalues[-self._rank :], vectors[:, -self._rank :]
+        kept = eigenvalues > size * np.finfo(np.float64).eps * eigenvalues[-1]
+        basis = aligned(*vectors.shape)
+        basis[:] = np.where(kept, vectors / np.sqrt(np.where(kept, eigenvalues, 1.0)), 0.0)
+        shape = self._begun().n_columns, basis.shape[1]
+        self._mapped = MappedModel(basis, aligned(*shape), aligned(*shape), 0)
+
+    def _learn_mapped(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
+        for first, features in self._stretches(block):
+            model = self._held()
+            updates = learn_averaged(
+                features, first, targets, model.weights, model.totals, model.updates,
+                self._rule.step, self._averages, np.empty((1, len(model.weights))), scores,
+            )  # fmt: skip
+            self._mapped = model._replace(updates=updates)
+            self.updates += updates - model.updates
+
+    def _scores(self, block: Block) -> FloatArray:
+        if self._mapped is None:
+            return super()._scores(block)
+        model = self._mapped
+        scores = np.empty((len(block), len(model.weights)))
+        weights = model.totals if self._averages else model.weights
+        for first, features in self._stretches(block):
+            score_rows(AS_THEY_ARE, features, first, weights, scores)
+        return scores / model.updates if self._averages else scores
+
+    def _stretches(self, block: Block) -> Iterator[tuple[int, FloatArray]]:
+        """The features of rows, a stretch at a time, with the number of its first row."""
+        basis = self._held().basis
+        for first in range(0, len(block), STRETCH):
+            kernel = self._kernel_with(entries_of(block[first : first + STRETCH]))
+            features = aligned(len(kernel), basis.shape[1])
+            project_dense(kernel, 0, basis, features)
+            yield first, features
+
+    def _kernel_with(self, rows: Entries) -> FloatArray:
+        """The kernel of rows and supports."""
+        supports, size = self._learned()
+        return kernel_of(rows, supports, size, self._begun().n_features, self._rule.rate)
+
+    def _held(self) -> MappedModel:
+        assert self._mapped is not None
+        return self._mapped

@@ -1,0 +1,151 @@
+"""Maps of rows to features: cells of isolation partitionings, and roots for the χ² kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.base.errors import DataError
+from okbench.learners.base import arrays_in
+from okbench.learners.contract import Draws, FloatArray, NotBegun, Rows
+from okbench.learners.isolation.array_libraries import LIBRARIES, product_of
+from okbench.learners.isolation.forest import Forest, forest_of
+from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
+from okbench.learners.isolation.references import sub_samples
+from okbench.learners.registry import learner
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_choice, check_whole
+
+KINDS = ("iforest", "nearest")
+Cells = NDArray[Any]  # rows × partitionings, whole numbers of 16 bits where they fit
+_FITS_16_BITS = 2**16
+
+
+@learner("IsolationMap", paper="ik", version=1)
+class IsolationMap:
+    """The cells of a row in random partitionings: the feature map of the isolation kernel (Ting et
+    al. 2019).
+
+    Each of `partitionings` is made from `psi` rows drawn from those that are fitted, or from all of
+    them if there are fewer. `map` is "iforest" (the cells are the leaves of an isolation tree) or
+    "nearest" (a cell is where one of the rows is nearer than the others). A row becomes one whole
+    number for each partitioning, below `size`; `indicators` makes zeros and ones of them. The
+    kernel of two rows is the share of partitionings in which their numbers are equal.
+
+    Trees end at the depth log2 psi. Of points at equal distance the first drawn is the nearest.
+    `library` multiplies rows with points: "numpy", or "torch" if PyTorch is installed.
+    """
+
+    name: str
+    _partitions: Forest | TablePoints | SparsePoints | None = None
+    _n_features: int = 0
+
+    def __init__(
+        self,
+        partitionings: int = 100,
+        psi: int = 16,
+        map: str = "iforest",
+        library: str = "numpy",
+    ) -> None:
+        self.partitionings = partitionings
+        self.psi = psi
+        self.map = map
+        self.library = library
+
+    def fit(self, X: Rows, draws: Draws | None = None) -> Self:
+        """Draw rows and make the partitionings."""
+        check_map_settings(self)
+        block = Block.of(X)
+        if not len(block):
+            raise DataError(f"{self.name}: there are no rows to make partitionings of")
+        draws = draws or Draws()
+        self.size = min(int(self.psi), len(block))
+        samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
+        if self.map == "iforest":
+            self._partitions = forest_of(block, samples, draws)
+        else:
+            self._partitions = points_of(block, samples)
+        self._n_features, self._count = block.matrix.shape[1], len(samples)
+        return self
+
+    def transform(self, X: Rows) -> Cells:
+        """The cell of each row in each partitioning: rows × partitionings."""
+        if self._partitions is None:
+            raise NotBegun(f"{self.name} has no partitionings yet: fit() it first")
+        return self.cells(Block.of(X, self._n_features))
+
+    def cells(self, block: Block) -> Cells:
+        """The same of rows that were checked."""
+        partitions = self._partitions
+        assert partitions is not None
+        kind = np.uint16 if self.size <= _FITS_16_BITS else np.uint32
+        found = np.empty((len(block), self._count), dtype=kind)
+        if isinstance(partitions, Forest):
+            partitions.cells(block, found)
+        else:
+            with np.errstate(all="ignore"):  # what overflows is decided by exact distances
+                partitions.cells(block, product_of(self.library), found)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that hold the partitionings."""
+        held = vars(self._partitions).values() if self._partitions else ()
+        return sum(array.nbytes for array in arrays_in(held))
+
+
+@learner("ChiSquareMap", paper="ik", version=1)
+class ChiSquareMap:
+    """One feature for each input, sign(x) √|x|: the additive χ² kernel approximated with b = 0
+    (Vedaldi and Zisserman 2012).
+
+    Sparse rows stay sparse. Negative values are no part of the kernel; they are mapped by the odd
+    extension.
+    """
+
+    name: str
+    _n_features: int | None = None
+
+    def fit(self, X: Rows, draws: Draws | None = None) -> Self:
+        """Take the number of columns; nothing is drawn."""
+        self._n_features = Block.of(X).matrix.shape[1]
+        return self
+
+    def transform(self, X: Rows) -> Any:
+        """The features of rows, as a table or as sparse rows, as the rows are."""
+        if self._n_features is None:
+            raise NotBegun(f"{self.name} has seen no rows yet: fit() it first")
+        return roots(Block.of(X, self._n_features).matrix)
+
+
+def roots(matrix: Any) -> Any:
+    """sign(x) √|x| of every value."""
+    if not sp.issparse(matrix):
+        return _signed_roots(matrix)
+    parts = _signed_roots(matrix.data), matrix.indices, matrix.indptr
+    return sp.csr_array(parts, shape=matrix.shape)
+
+
+def _signed_roots(values: FloatArray) -> FloatArray:
+    return np.sign(values) * np.sqrt(np.abs(values))
+
+
+def indicators(cells: Cells, size: int, value: float = 1.0) -> sp.csr_array:
+    """Cells as sparse rows for linear learners: `value` in the columns i × size + cell, else 0."""
+    n_rows, count = cells.shape
+    kind: type = np.int32 if max(n_rows, size) * count < 2**31 else np.int64
+    columns: NDArray[Any] = (cells + size * np.arange(count)).astype(kind)
+    starts = (count * np.arange(n_rows + 1)).astype(kind)
+    parts = np.full(n_rows * count, value), columns.ravel(), starts
+    return sp.csr_array(parts, shape=(n_rows, count * size))
+
+
+def check_map_settings(learner: Any) -> None:
+    """Refuse settings of a map that make no sense."""
+    check_whole(learner, "partitionings", at_least=1)
+    check_whole(learner, "psi", at_least=2)
+    check_choice(learner, "map", KINDS)
+    check_choice(learner, "library", LIBRARIES)
