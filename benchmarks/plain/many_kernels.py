@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.plain.expansions import direction, margin_of
+
 
 def features(frequencies, x, scale):
     """Cosines, then sines, of every kernel: kernels × 2 components."""
@@ -127,3 +129,72 @@ def depth_of(n_rows, base):
 def alive_at(t, base):
     """Instances alive when t rows were learned."""
     return 1 if t == 0 else depth_of(t, base)
+
+
+def kernel(name, squares, width):
+    """A kernel of the squared distance."""
+    squares = np.maximum(squares, 0.0) / width**2
+    if name == "gaussian":
+        return np.exp(-0.5 * squares)
+    return np.exp(-np.sqrt(squares)) if name == "laplacian" else 1.0 / (1.0 + squares)
+
+
+def rbf(X, targets, *, task, n_columns, width, step, decay, epsilon=0.0):
+    """A single kernel; several classes move by the margin over the best other one."""
+    norms, keep = (X**2).sum(axis=1), 1.0 - step * decay
+    coefficients, scores = np.zeros((n_columns, len(X))), np.empty((len(X), n_columns))
+    for t, target in enumerate(targets):
+        squares = norms[:t] + norms[t] - 2.0 * X[:t] @ X[t]
+        scores[t] = coefficients[:, :t] @ kernel("gaussian", squares, width)
+        coefficients *= keep
+        if task == "regression":
+            residual = target - scores[t]
+            coefficients[:, t] = 2.0 * step * residual * (np.abs(residual) > epsilon)
+        else:
+            moved = direction(task, scores[t], target)
+            coefficients[:, t] = step * moved / (1.0 + np.exp(margin_of(task, scores[t], target)))
+    return scores
+
+
+def omkl(
+    X, targets, *, kernels, widths, loss, step, keep=1.0, weight_step, update="all",
+    combination="weighted", smoothing=0.01, budget=None, uniforms=None,
+):  # fmt: skip
+    """Expansions of several kernels: losses are squared, logistic, or mistake."""
+    n_kernels, norms = len(widths), (X**2).sum(axis=1)
+    coefficients, joined = np.zeros((n_kernels, len(X))), []
+    logs, scores = np.zeros(n_kernels), np.empty((len(X), 1))
+    for t, y in enumerate(targets):
+        held = joined if budget is None else joined[-budget:]
+        squares = norms[held] + norms[t] - 2.0 * X[held] @ X[t]
+        outputs = np.array(
+            [
+                coefficients[p, held] @ kernel(kernels[p], squares, widths[p])
+                for p in range(n_kernels)
+            ]
+        )
+        shares = softmax(logs)
+        scores[t] = shares @ outputs
+        if combination == "sampled":
+            scores[t] = outputs[min(np.searchsorted(np.cumsum(shares), uniforms[t, -1], "right"),
+                                    n_kernels - 1)]  # fmt: skip
+        chosen = np.ones(n_kernels, dtype=bool)
+        if update == "sampled":
+            chosen = uniforms[t, :-1] < (1.0 - smoothing) * shares / shares.max() + smoothing
+        gains, errors = stepped(loss, outputs, y)
+        logs[chosen] -= weight_step * errors[chosen]
+        coefficients[chosen] *= keep
+        coefficients[chosen, t] = step * gains[chosen]
+        if (gains[chosen] != 0.0).any():
+            joined.append(t)
+    return scores
+
+
+def stepped(loss, outputs, y):
+    """By how much every kernel moves, in units of its step, and its loss."""
+    if loss == "squared":
+        return y - outputs, (y - outputs) ** 2
+    if loss == "logistic":
+        return y / (1.0 + np.exp(y * outputs)), np.logaddexp(0.0, -y * outputs)
+    wrong = np.where(outputs >= 0.0, 1.0, -1.0) != y  # an output of 0 predicts the positive class
+    return wrong * y, wrong * 1.0

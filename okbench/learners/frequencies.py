@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from okbench.learners.draws import Draws
 from okbench.learners.contract import FloatArray
+from okbench.learners.draws import Draws
 
 DIRECTIONS = ("orthogonal", "independent")
 

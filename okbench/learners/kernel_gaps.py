@@ -24,9 +24,9 @@ def fourier_gaps(
 ) -> FloatArray:
     """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers a pair.
 
-    z are D cosines and sines, and k is `exact` of Σ s² (x − x')², by default exp(−½ …), with a scale
-    s for every input, by which the normals behind the frequencies were multiplied (Nguyen et al.
-    2017, section 3.1).
+    z are D cosines and sines, and k is `exact` of Σ s² (x − x')², by default exp(−½ …), with a
+    scale s for every input, by which the normals behind the frequencies were multiplied (Nguyen et
+    al. 2017, section 3.1).
     """
     if len(block) % 2:
         raise DataError(f"rows come in pairs here, and these are {len(block)}")

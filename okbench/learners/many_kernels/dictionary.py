@@ -22,8 +22,8 @@ def check_dictionary(learner: Any) -> None:
     n_kernels, n_widths = len(learner.kernels), len(learner.widths)
     if n_kernels not in (1, n_widths):
         raise UsageError(
-            f"{learner.name}: kernels = {learner.kernels!r}: name one kernel for all widths, or one "
-            f"for each of the {n_widths}"
+            f"{learner.name}: kernels = {learner.kernels!r}: name one kernel for all widths, or "
+            f"one for each of the {n_widths}"
         )
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import FUSED, exp, sincos_sweep
+from okbench.learners.compiled.elementary import FUSED, SINCOS_REACH, exp, sincos, sincos_sweep
 from okbench.learners.compiled.lanes import aligned, inlined
 from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.vector_products import inner_products, shrink_and_add
+from okbench.learners.compiled.vector_products import inner_products, reaches, shrink_and_add
 from okbench.learners.contract import FloatArray
 
 # What the released program adds so that it never divides by zero and no weight becomes zero.
@@ -58,188 +58,187 @@ class Work(NamedTuple):
 
     features: FloatArray  # kernels × 2 lanes: cosines, then sines
     outputs: FloatArray  # of every kernel in every instance: kernels × instances
-    shares: FloatArray  # weights of the kernels in every instance: kernels × instances
-    totals: FloatArray  # their sums: 1 × instances
-    answers: FloatArray  # of the instances: 1 × instances
-    errors: FloatArray  # 1 × instances
-    gains: FloatArray  # instances
+    answers: FloatArray  # of the instances
+    shares: FloatArray  # instances, as the following
+    totals: FloatArray
+    gains: FloatArray
     places: NDArray[np.int32]  # numbers of the rows of `Model.weights`
 
     @classmethod
     def of(cls, model: Model) -> Work:
         (n_kernels, n_instances), n_lanes = model.kernel_weights.shape, model.weights.shape[1]
-        by_kernel = aligned(n_kernels, n_instances), aligned(n_kernels, n_instances)
-        by_instance = (aligned(1, n_instances) for _ in range(3))
         places = np.arange(len(model.weights), dtype=np.int32)
-        return cls(
-            aligned(n_kernels, n_lanes), *by_kernel, *by_instance, aligned(n_instances), places
-        )
+        answers, shares, totals, gains = (aligned(n_instances) for _ in range(4))
+        features, outputs = aligned(n_kernels, n_lanes), aligned(n_kernels, n_instances)
+        return cls(features, outputs, answers, shares, totals, gains, places)
 
 
-@compiled()
+@compiled(fastmath=FUSED)
 def learn_rows(
     projected: Any, first: int, targets: Any, model: Model, rule: Rule, work: Work, scores: Any
 ) -> None:
-    """Score, then learn, every projected row; row 0 of them is row `first` of targets and scores."""
+    """Score, then learn, every projected row; row 0 of them is row `first` of the targets."""
+    weights, kernel_weights, instance_weights, clock = model
+    loss, is_released, is_layered, components, scale, lengths, first_weights = rule[:7]
+    steps, keeps, weight_steps = rule[7:]
+    features, outputs, answers, shares, totals, gains, places = work
+    n_kernels, n_instances, width = len(features), len(lengths), weights.shape[1]
     for i in range(len(projected)):
         row = first + i
-        find_features(projected, i, rule, work.features)
-        n_alive = alive(model.clock[0], rule)
-        score = find_score(model, rule, n_alive, work)
+        target = targets[row]
+        n_alive = alive(clock[0], lengths)
+        find_features(projected, i, features, components, scale)
+        for p in range(n_kernels):
+            start = p * n_instances
+            inner_products(
+                places, start, start + n_alive, weights, features, p, width, shares
+            )  # fmt: skip
+            for k in range(n_alive):
+                outputs[p, k] = shares[k]
+                gains[k] = steps[k] * pull(loss, shares[k], target)
+            # What a kernel learns depends on its own output alone, and its weights are in cache.
+            shrink_and_add(weights, start, start + n_alive, keeps, gains, features, p, width)
+        find_answers(kernel_weights, outputs, n_alive, is_released, shares, totals, answers)
+        score = combine(instance_weights, n_alive, answers, is_released, is_layered)
         scores[row, 0] = score
-        learn_row(model, rule, n_alive, targets[row], score, work)
-        model.clock[0] += 1
-        if rule.is_layered:
-            begin_anew(model, rule)
+        if is_released:
+            reweigh_kernels(kernel_weights, outputs, loss, n_alive, target)
+            if is_layered:
+                last_step = weight_steps[n_alive - 1]
+                reweigh_instances(instance_weights, answers, loss, n_alive, target, last_step)
+        else:
+            move_kernel_weights(kernel_weights, outputs, loss, n_alive, target, weight_steps)
+            if is_layered:
+                move_instance_weights(
+                    instance_weights, answers, loss, n_alive, target, score, weight_steps
+                )  # fmt: skip
+        clock[0] += 1
+        if is_layered:
+            begin_anew(
+                weights, kernel_weights, instance_weights, clock[0], lengths, first_weights,
+                is_released,
+            )  # fmt: skip
 
 
-@compiled()
+@compiled(fastmath=FUSED)
 def score_rows(
     projected: Any, first: int, model: Model, rule: Rule, work: Work, scores: Any
 ) -> None:
     """`learn_rows` without learning."""
-    n_alive = alive(model.clock[0], rule)
+    weights, kernel_weights, instance_weights, clock = model
+    features, outputs, answers, shares, totals, _, places = work
+    is_released, is_layered, components, scale = (
+        rule.is_released, rule.is_layered, rule.components, rule.scale,
+    )  # fmt: skip
+    n_kernels, n_instances, width = len(features), len(rule.lengths), weights.shape[1]
+    n_alive = alive(clock[0], rule.lengths)
     for i in range(len(projected)):
-        find_features(projected, i, rule, work.features)
-        scores[first + i, 0] = find_score(model, rule, n_alive, work)
-
-
-@inlined
-def find_features(projected: Any, i: int, rule: Rule, features: Any) -> None:
-    """The features of every kernel; those of padding are zero, so that their weights stay so."""
-    n_lanes = features.shape[1] // 2
-    for p in range(len(features)):
-        angles = projected[i, p * n_lanes : (p + 1) * n_lanes]
-        sincos_sweep(angles, features[p, n_lanes:], features[p], 0, n_lanes)
-        scale_features(features, p, n_lanes, rule.components, rule.scale)
+        find_features(projected, i, features, components, scale)
+        for p in range(n_kernels):
+            start = p * n_instances
+            inner_products(places, start, start + n_alive, weights, features, p, width, shares)
+            for k in range(n_alive):
+                outputs[p, k] = shares[k]
+        find_answers(kernel_weights, outputs, n_alive, is_released, shares, totals, answers)
+        scores[first + i, 0] = combine(
+            instance_weights, n_alive, answers, is_released, is_layered
+        )  # fmt: skip
 
 
 @compiled(fastmath=FUSED)
-def scale_features(features: Any, p: int, n_lanes: int, components: int, scale: float) -> None:
-    """Multiply the features of a kernel, and clear the cosines of the padding."""
-    for j in range(2 * n_lanes):
-        features[p, j] *= scale
-    for j in range(components, n_lanes):
-        features[p, j] = 0.0
+def find_features(projected: Any, i: int, features: Any, components: int, scale: float) -> None:
+    """The features of every kernel; those of padding are zero, so that their weights stay so."""
+    n_lanes = features.shape[1] // 2
+    if reaches(projected, i, projected.shape[1], SINCOS_REACH):
+        for p in range(len(features)):
+            angles = projected[i, p * n_lanes : (p + 1) * n_lanes]
+            sincos_sweep(angles, features[p, n_lanes:], features[p], 0, n_lanes)
+            for j in range(2 * n_lanes):
+                features[p, j] *= scale
+    else:
+        for p in range(len(features)):
+            for j in range(n_lanes):
+                sine, cosine = sincos(projected[i, p * n_lanes + j])
+                features[p, j] = scale * cosine
+                features[p, n_lanes + j] = scale * sine
+    for p in range(len(features)):
+        for j in range(components, n_lanes):
+            features[p, j] = 0.0
 
 
 @inlined
-def alive(clock: int, rule: Rule) -> int:
-    """Instances that learn the next row: interval k + 1 is first used when so many rows are past."""
+def alive(clock: int, lengths: Any) -> int:
+    """Instances that learn the next row: number k is first used after lengths[k] rows."""
     n_alive = 1
-    while n_alive < len(rule.lengths) and rule.lengths[n_alive] <= clock:
+    while n_alive < len(lengths) and lengths[n_alive] <= clock:
         n_alive += 1
     return n_alive
 
 
-@compiled(fastmath=FUSED)
-def begin_anew(model: Model, rule: Rule) -> None:
+@compiled()
+def begin_anew(
+    weights: Any, kernel_weights: Any, instance_weights: Any, clock: int, lengths: Any,
+    first_weights: Any, is_released: bool,
+) -> None:  # fmt: skip
     """Begin the instances anew whose intervals begin with the next row. In the released program no
     more than their own weight is set back."""
-    weights, kernel_weights, instance_weights, clock = model
-    n_instances = len(rule.lengths)
-    for k in range(alive(clock[0], rule)):
-        if clock[0] % rule.lengths[k] != 0:
-            break  # nor does an interval that is a multiple as long
-        instance_weights[k] = rule.first_weights[k]
-        if rule.is_released:
+    for k in range(alive(clock, lengths)):
+        if clock % lengths[k] != 0:
+            break  # nor does an interval begin that is longer
+        instance_weights[k] = first_weights[k]
+        if is_released:
             continue
         for p in range(len(kernel_weights)):
             kernel_weights[p, k] = 0.0
             for j in range(weights.shape[1]):
-                weights[p * n_instances + k, j] = 0.0
-
-
-@inlined
-def find_score(model: Model, rule: Rule, n_alive: int, work: Work) -> float:
-    """Outputs, shares and answers of the instances alive, and their combination."""
-    weights, kernel_weights, instance_weights, _ = model
-    n_kernels, n_instances = kernel_weights.shape
-    width = weights.shape[1]
-    for p in range(n_kernels):
-        start = p * n_instances
-        inner_products(
-            work.places, start, start + n_alive, weights, work.features, p, width, work.outputs[p]
-        )
-    find_answers(kernel_weights, n_alive, rule.is_released, work)
-    if not rule.is_layered:
-        return work.answers[0, 0]
-    if rule.is_released:
-        return of_all(instance_weights, n_alive, work.answers)
-    return of_alive(instance_weights, n_alive, work.answers)
+                weights[p * len(lengths) + k, j] = 0.0
 
 
 @compiled(fastmath=FUSED)
-def find_answers(kernel_weights: Any, n_alive: int, is_released: bool, work: Work) -> None:
-    """The outputs of the kernels, weighted, for every instance."""
-    outputs, shares, totals, answers = work.outputs, work.shares, work.totals, work.answers
-    n_kernels = len(kernel_weights)
+def find_answers(
+    kernel_weights: Any, outputs: Any, n_alive: int, is_released: bool, shares: Any, totals: Any,
+    answers: Any,
+) -> None:  # fmt: skip
+    """The weighted mean of the kernels' outputs, for every instance."""
     for k in range(n_alive):
-        totals[0, k], answers[0, k] = 0.0, 0.0
-        work.errors[0, k] = kernel_weights[0, k]
-    for p in range(1, n_kernels):
+        totals[k], answers[k] = 0.0, 0.0
+        shares[k] = kernel_weights[0, k]  # the largest, which is subtracted from the logarithms
+    for p in range(1, len(kernel_weights)):
         for k in range(n_alive):
-            work.errors[0, k] = max(work.errors[0, k], kernel_weights[p, k])
-    for p in range(n_kernels):
+            shares[k] = max(shares[k], kernel_weights[p, k])
+    for p in range(len(kernel_weights)):
         for k in range(n_alive):
             share = kernel_weights[p, k]
             if not is_released:
-                share = exp(share - work.errors[0, k])
-            shares[p, k] = share
-            totals[0, k] += share
-            answers[0, k] += share * outputs[p, k]
+                share = exp(share - shares[k])
+            totals[k] += share
+            answers[k] += share * outputs[p, k]
     for k in range(n_alive):
-        answers[0, k] /= totals[0, k]
+        answers[k] /= totals[k]
 
 
 @compiled(fastmath=FUSED)
-def of_alive(logarithms: Any, n_alive: int, answers: Any) -> float:
-    """The answers of the instances alive, weighted by the exponentials of the logarithms."""
-    largest = logarithms[0]
+def combine(
+    instance_weights: Any, n_alive: int, answers: Any, is_released: bool, is_layered: bool
+) -> float:
+    """The weighted mean of the instances' answers. In the released program those not used yet
+    answer 0, and their weights count."""
+    if not is_layered:
+        return float(answers[0])
+    total, score, largest = 0.0, 0.0, instance_weights[0]
+    if is_released:
+        for k in range(len(instance_weights)):
+            total += instance_weights[k]
+            if k < n_alive:
+                score += instance_weights[k] * answers[k]
+        return float(score / total)
     for k in range(1, n_alive):
-        largest = max(largest, logarithms[k])
-    total, score = 0.0, 0.0
+        largest = max(largest, instance_weights[k])
     for k in range(n_alive):
-        share = exp(logarithms[k] - largest)
+        share = exp(instance_weights[k] - largest)
         total += share
-        score += share * answers[0, k]
-    return score / total
-
-
-@compiled(fastmath=FUSED)
-def of_all(instance_weights: Any, n_alive: int, answers: Any) -> float:
-    """The same by plain weights, over all instances: those not alive yet answer 0."""
-    total, score = 0.0, 0.0
-    for k in range(len(instance_weights)):
-        total += instance_weights[k]
-        if k < n_alive:
-            score += instance_weights[k] * answers[0, k]
-    return score / total
-
-
-@inlined
-def learn_row(
-    model: Model, rule: Rule, n_alive: int, target: float, score: float, work: Work
-) -> None:
-    """Move all weights: first those of the instances and of the kernels, by what they answered."""
-    weights, kernel_weights, instance_weights, _ = model
-    n_kernels, n_instances = kernel_weights.shape
-    if rule.is_released:
-        reweigh_kernels(kernel_weights, rule.loss, n_alive, target, work)
-        if rule.is_layered:
-            reweigh_instances(instance_weights, rule, n_alive, target, work)
-    else:
-        move_kernel_weights(kernel_weights, rule, n_alive, target, work)
-        if rule.is_layered:
-            move_instance_weights(instance_weights, rule, n_alive, target, score, work)
-    for p in range(n_kernels):
-        for k in range(n_alive):
-            work.gains[k] = rule.steps[k] * pull(rule.loss, work.outputs[p, k], target)
-        start = p * n_instances
-        shrink_and_add(
-            weights, start, start + n_alive, rule.keeps, work.gains, work.features, p,
-            weights.shape[1],
-        )  # fmt: skip
+        score += share * answers[k]
+    return float(score / total)
 
 
 @compiled(fastmath=FUSED)
@@ -261,72 +260,75 @@ def loss_of(loss: int, output: float, target: float) -> float:
 
 @compiled(fastmath=FUSED)
 def move_kernel_weights(
-    logarithms: Any, rule: Rule, n_alive: int, target: float, work: Work
+    logarithms: Any, outputs: Any, loss: int, n_alive: int, target: float, weight_steps: Any
 ) -> None:
     """Exponential weights: each logarithm falls by step × loss."""
     for p in range(len(logarithms)):
         for k in range(n_alive):
-            loss = loss_of(rule.loss, work.outputs[p, k], target)
-            logarithms[p, k] -= rule.weight_steps[k] * loss
+            logarithms[p, k] -= weight_steps[k] * loss_of(loss, outputs[p, k], target)
 
 
 @compiled(fastmath=FUSED)
 def move_instance_weights(
-    logarithms: Any, rule: Rule, n_alive: int, target: float, score: float, work: Work
-) -> None:
+    logarithms: Any, answers: Any, loss: int, n_alive: int, target: float, score: float,
+    weight_steps: Any,
+) -> None:  # fmt: skip
     """The same by how much larger the loss of an instance is than that of the combination."""
-    of_score = loss_of(rule.loss, score, target)
+    of_score = loss_of(loss, score, target)
     for k in range(n_alive):
-        regret = loss_of(rule.loss, work.answers[0, k], target) - of_score
-        logarithms[k] -= rule.weight_steps[k] * regret
+        logarithms[k] -= weight_steps[k] * (loss_of(loss, answers[k], target) - of_score)
 
 
 @compiled()
-def reweigh_kernels(kernel_weights: Any, loss: int, n_alive: int, target: float, work: Work) -> None:
+def reweigh_kernels(
+    kernel_weights: Any, outputs: Any, loss: int, n_alive: int, target: float
+) -> None:
     """The weights of kernels in the released program."""
-    n_kernels, outputs, errors = len(kernel_weights), work.outputs, work.shares
+    n_kernels = len(kernel_weights)
     for k in range(n_alive):
-        if loss == RESIDUAL:
-            least, largest = np.inf, -np.inf
-            for p in range(n_kernels):
-                errors[p, k] = (target - outputs[p, k]) * (target - outputs[p, k])
-                least, largest = min(least, errors[p, k]), max(largest, errors[p, k])
-            highest = 0.0
-            for p in range(n_kernels):
-                part = rescaled(errors[p, k], least, largest, TINY_OF_KERNELS)
-                kernel_weights[p, k] = kernel_weights[p, k] * 0.5**part + TINY_OF_KERNELS
-                highest = max(highest, kernel_weights[p, k])
-            if highest > LARGEST_WEIGHT:
-                divide(kernel_weights, k, total_of(kernel_weights, k))
-        else:
+        if loss != RESIDUAL:
             divide(kernel_weights, k, total_of(kernel_weights, k))
             for p in range(n_kernels):
                 part = 0.5 if target * outputs[p, k] < 0.0 else 1.0
                 kernel_weights[p, k] = kernel_weights[p, k] * part + LEAST_WEIGHT
+            continue
+        least, largest, highest = np.inf, -np.inf, 0.0
+        for p in range(n_kernels):
+            error = error_of(loss, outputs[p, k], target)
+            least, largest = min(least, error), max(largest, error)
+        for p in range(n_kernels):
+            error = error_of(loss, outputs[p, k], target)
+            part = rescaled(error, least, largest, TINY_OF_KERNELS)
+            kernel_weights[p, k] = kernel_weights[p, k] * 0.5**part + TINY_OF_KERNELS
+            highest = max(highest, kernel_weights[p, k])
+        if highest > LARGEST_WEIGHT:
+            divide(kernel_weights, k, total_of(kernel_weights, k))
 
 
 @compiled()
 def reweigh_instances(
-    instance_weights: Any, rule: Rule, n_alive: int, target: float, work: Work
+    instance_weights: Any, answers: Any, loss: int, n_alive: int, target: float, last_step: float
 ) -> None:
     """The weights of instances in the released program: the step is that of the last one alive."""
-    least, largest, errors = np.inf, -np.inf, work.errors
+    least, largest, total = np.inf, -np.inf, 0.0
     for k in range(n_alive):
-        answer = work.answers[0, k]
-        if rule.loss == RESIDUAL:
-            errors[0, k] = (answer - target) * (answer - target)
-        else:
-            errors[0, k] = 1.0 if target * answer < 0.0 else 0.0
-        least, largest = min(least, errors[0, k]), max(largest, errors[0, k])
-    total = 0.0
+        error = error_of(loss, answers[k], target)
+        least, largest = min(least, error), max(largest, error)
     for k in range(len(instance_weights)):
         if k < n_alive:
-            part = rescaled(errors[0, k], least, largest, TINY_OF_INSTANCES)
-            power = rule.weight_steps[n_alive - 1] ** part
-            instance_weights[k] = instance_weights[k] * power + TINY_OF_INSTANCES
+            part = rescaled(error_of(loss, answers[k], target), least, largest, TINY_OF_INSTANCES)
+            instance_weights[k] = instance_weights[k] * last_step**part + TINY_OF_INSTANCES
         total += instance_weights[k]
     for k in range(len(instance_weights)):
         instance_weights[k] /= total
+
+
+@compiled()
+def error_of(loss: int, output: float, target: float) -> float:
+    """The squared error, or whether the sign is wrong."""
+    if loss == RESIDUAL:
+        return (output - target) * (output - target)
+    return 1.0 if target * output < 0.0 else 0.0
 
 
 @compiled()
