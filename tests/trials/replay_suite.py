@@ -35,6 +35,12 @@ OWN = {
     "DualSGD": {"handed_over": 3},
     "BSGD-M": {"decay": 0.05},
     "BSGD-R": {"decay": 0.05},
+    "Raker": {"widths": (0.5, 1.0, 2.0), "weight_step": 0.8},
+    "AdaRaker": {"widths": (0.5, 2.0), "kernels": ("laplacian", "cauchy"), "base": 3},
+    "OMKL": {"widths": (0.5, 1.0, 2.0), "kernels": ("gaussian", "laplacian", "cauchy")},
+    "OMKR": {"widths": (0.5, 1.0), "update": "sampled", "smoothing": 0.2},
+    "OMKC": {"widths": (0.5, 1.0), "combination": "sampled", "discount": 0.8, "budget": None},
+    "RBF": {"decay": 0.05, "step": 0.3},
 }
 IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
 # The usual values depend on the task; a record says them, chosen so that the clip bites.

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from okbench.base.errors import UsageError
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
@@ -23,6 +24,7 @@ from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
 
 FORMS = ("paper", "released")
+RELEASED = ("orthogonal", "gaussian")  # the features of the released program
 
 
 class Instances(OnlineLearner):
@@ -78,6 +80,11 @@ class Instances(OnlineLearner):
         check_number(self, "decay", at_least=0.0)
         check_choice(self, "directions", DIRECTIONS)
         check_choice(self, "form", FORMS)
+        if self.form == "released" and (self.directions, *set(self.kernels)) != RELEASED:
+            raise UsageError(
+                f"{self.name}: form = 'released': its features are Gaussian and orthogonal; leave "
+                "out kernels and directions"
+            )
 
     @abstractmethod
     def rule(self, problem: Problem) -> Rule:
