@@ -109,6 +109,7 @@ class KernelExpansions(OnlineLearner):
         check_choice(self, "update", UPDATES)
         check_choice(self, "combination", COMBINATIONS)
         check_number(self, "smoothing", at_least=0.0)
+        check_at_most_one(self, "smoothing")
         if self.budget is not None:
             check_whole(self, "budget", at_least=1)
 
@@ -234,5 +235,21 @@ def discounted(discount: float) -> float:
 def check_discount(learner: Any) -> None:
     """Refuse a discount that is not above 0 and at most 1."""
     check_number(learner, "discount", above=0.0)
-    if learner.discount > 1.0:
-        raise UsageError(f"{learner.name}: discount = {learner.discount!r}: it must be 1 or less")
+    check_at_most_one(learner, "discount")
+
+
+def check_shrinking(learner: Any) -> None:
+    """Refuse a decay that is negative, or that leaves nothing of the coefficients."""
+    check_number(learner, "decay", at_least=0.0)
+    if not learner.step * learner.decay < 1.0:
+        raise UsageError(
+            f"{learner.name}: decay = {learner.decay!r}: step · decay must be below 1, since "
+            "coefficients shrink by 1 - step · decay"
+        )
+
+
+def check_at_most_one(learner: Any, name: str) -> None:
+    """Refuse a setting above 1."""
+    value = getattr(learner, name)
+    if value > 1.0:
+        raise UsageError(f"{learner.name}: {name} = {value!r}: it must be 1 or less")

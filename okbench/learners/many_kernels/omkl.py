@@ -8,7 +8,7 @@ from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
 from okbench.learners.compiled.rules.omkl import Rule
 from okbench.learners.contract import Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
-from okbench.learners.many_kernels.expansions import KernelExpansions
+from okbench.learners.many_kernels.expansions import KernelExpansions, check_shrinking
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
@@ -47,7 +47,7 @@ class OMKL(KernelExpansions):
 
     def check_settings(self) -> None:
         super().check_settings()
-        check_number(self, "decay", at_least=0.0)
+        check_shrinking(self)
         if self.weight_step is not None:
             check_number(self, "weight_step", at_least=0.0)
 

@@ -6,8 +6,8 @@ from okbench.learners.compiled.expansion import Motion
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
 from okbench.learners.contract import Problem
 from okbench.learners.expansion import Expansion
+from okbench.learners.many_kernels.expansions import check_shrinking
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_number
 
 
 @learner("RBF", paper="raker", version=1)
@@ -33,7 +33,7 @@ class RBF(Expansion):
 
     def check_settings(self) -> None:
         super().check_settings()
-        check_number(self, "decay", at_least=0.0)
+        check_shrinking(self)
 
     def motion(self, problem: Problem) -> Motion:
         motion = super().motion(problem)

@@ -149,11 +149,33 @@ def reweigh(rule: Rule, uniforms: Any, i: int, target: float, mind: Mind) -> boo
     return joins
 
 
-@compiled(fastmath=FUSED)
-def multiply_out(coefficients: Any, p: int, size: int, factors: Any) -> None:
-    """Have the common factor of a kernel in its column of coefficients."""
+@inlined
+def vanishing(factor: float) -> bool:
+    """Whether a common factor must be multiplied out before it underflows."""
+    return abs(factor) < VANISHING
+
+
+@compiled()
+def take_power(factors: Any, p: int) -> float:
+    """Take out of a kernel's factor the power of two in it, so that multiplying it out is exact and
+    sums that were made before are equal to those that would be made after it."""
+    mantissa, exponent = math.frexp(factors[p])
+    factors[p] = mantissa
+    return math.ldexp(1.0, exponent)
+
+
+@compiled()
+def multiply_column(matrix: Any, p: int, size: int, power: float) -> None:
+    """Multiply a column of coefficients."""
     for s in range(size):
-        coefficients[s, p] *= factors[p]
+        matrix[s, p] *= power
+
+
+@compiled()
+def multiply_line(matrix: Any, p: int, power: float) -> None:
+    """Multiply a line of coefficients or of sums."""
+    for j in range(matrix.shape[1]):
+        matrix[p, j] *= power
 
 
 @compiled(fastmath=FUSED)
@@ -262,19 +284,12 @@ def learn_growing(
                 sweep(supports, size, size + 1, lanes, width, dictionary, inner, sums)
                 size += 1
             for p in range(len(sums)):
-                if mind.factors[p] < VANISHING:
-                    multiply_out(supports.gains, p, size, mind.factors)
-                    multiply_lanes(sums, p, mind.factors)
+                if vanishing(mind.factors[p]):
+                    power = take_power(mind.factors, p)
+                    multiply_column(supports.gains, p, size, power)
+                    multiply_line(sums, p, power)
         clear_lanes(rows, start, stop, lanes)
     return size
-
-
-@compiled()
-def multiply_lanes(sums: Any, p: int, factors: Any) -> None:
-    """The same in the sums, and forget the factor."""
-    for j in range(sums.shape[1]):
-        sums[p, j] *= factors[p]
-    factors[p] = 1.0
 
 
 @compiled()
@@ -352,8 +367,8 @@ def learn_within(
                 coefficients[p, slot] = mind.gains[p]
             size += 1
         for p in range(len(coefficients)):
-            if mind.factors[p] < VANISHING:
-                multiply_lanes(coefficients, p, mind.factors)
+            if vanishing(mind.factors[p]):
+                multiply_line(coefficients, p, take_power(mind.factors, p))
     return FINISHED, len(targets), size, updates
 
 
