@@ -16,11 +16,24 @@ from okbench.learners.draws import Draws
 
 DIRECTIONS = ("orthogonal", "independent")
 
+
+def _gaussian(squares: FloatArray) -> FloatArray:
+    return np.exp(-0.5 * squares)
+
+
+def _laplacian(squares: FloatArray) -> FloatArray:
+    return np.exp(-np.sqrt(squares))
+
+
+def _cauchy(squares: FloatArray) -> FloatArray:
+    return 1.0 / (1.0 + squares)
+
+
 # By name: the kernel of width 1 as a function of the squared distance.
 KERNELS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "gaussian": lambda squares: np.exp(-0.5 * squares),
-    "laplacian": lambda squares: np.exp(-np.sqrt(squares)),
-    "cauchy": lambda squares: 1.0 / (1.0 + squares),
+    "gaussian": _gaussian,
+    "laplacian": _laplacian,
+    "cauchy": _cauchy,
 }
 
 

@@ -33,6 +33,7 @@ LOOPS = {
     "OMKR": many_kernels.omkl,
     "OMKC": many_kernels.omkl,
     "RBF": many_kernels.rbf,
+    "FOGD-ORF": maps.fogd,
 }
 UNTOLD = {  # what the loop of a learner does not ask for
     "Norma": ("task", "n_columns"),
@@ -60,6 +61,11 @@ def plain_scores(told):
     given = {"task": told["task"], "n_columns": n_columns}
     given = {key: value for key, value in given.items() if key not in UNTOLD.get(name, ())}
     given |= arguments(name, told["settings"], told.get("draws", {}), X.shape[1], n_columns)
+    if name == "FOGD-ORF":
+        assert given.pop("directions") == "orthogonal"
+        kernel, width = [given.pop("kernel")], [given.pop("width")]
+        named = told["draws"]["named"]
+        given["frequencies"] = drawn_frequencies(named, kernel, width, given.pop("components"))[0].T
     if name in MANY:
         given = of_many(name, given, told["draws"].get("named", {}) if "draws" in told else {})
     found = LOOPS[name](X, targets, **given)

@@ -9,6 +9,7 @@ __all__ = [
     "adaraker",
     "dictionary",
     "expansions",
+    "fogd_orf",
     "instances",
     "omkc",
     "omkl",
