@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import diags_array
 
 from okbench.base.errors import DataError
 from okbench.learners.compiled.kernel_gaps import pair_products
 from okbench.learners.contract import FloatArray
+from okbench.learners.frequencies import KERNELS
 from okbench.learners.linear import stretches
 from okbench.learners.maps import FourierMap
 from okbench.learners.rows import Block
 
 
-def fourier_gaps(fourier: FourierMap, scales: FloatArray, block: Block) -> FloatArray:
+def fourier_gaps(
+    fourier: FourierMap,
+    scales: FloatArray,
+    block: Block,
+    exact: Callable[[FloatArray], FloatArray] = KERNELS["gaussian"],
+) -> FloatArray:
     """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers per pair.
 
-    z are D cosines and sines, and k = exp(−½ Σ s² (x − x')²) has a scale s for every input, by
-    which the normals behind the frequencies were multiplied (Nguyen et al. 2017, section 3.1).
+    z are D cosines and sines, and k is `exact` of Σ s² (x − x')², by default exp(−½ …), with a
+    scale s for every input, by which the normals behind the frequencies were multiplied (Nguyen et
+    al. 2017, section 3.1).
     """
     if len(block) % 2:
         raise DataError(f"rows come in pairs here, and these are {len(block)}")
@@ -27,5 +36,4 @@ def fourier_gaps(fourier: FourierMap, scales: FloatArray, block: Block) -> Float
     for (first, projected), (_, partners) in both:
         pair_products(fourier.finish, projected, partners, fourier.size, first, kernels)
     apart = Block((ones.matrix - others.matrix) @ diags_array(scales))
-    exact = np.exp(-0.5 * apart.squared_norms)
-    return np.repeat(np.abs(kernels / fourier.width - exact), 2)
+    return np.repeat(np.abs(kernels / fourier.width - exact(apart.squared_norms)), 2)

@@ -40,6 +40,17 @@ def check_numbers(learner: Any, name: str, *, above: float = -math.inf) -> None:
             raise _refusal(learner, name, f"each must be above {above:g}, also at place {place}")
 
 
+def check_words(learner: Any, name: str, known: Collection[str]) -> None:
+    """Refuse a setting that is not a list of at least one of the known words."""
+    values = getattr(learner, name)
+    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
+        raise _refusal(learner, name, "a list of words is expected")
+    for place, value in enumerate(values):
+        if value not in known:
+            advice = f"choose {' or '.join(known)} at place {place}"
+            raise _refusal(learner, name, f"{advice}.{did_you_mean(str(value), known)}")
+
+
 def check_whole(learner: Any, name: str, *, at_least: int) -> None:
     """Refuse a setting that is not a whole number, or too small."""
     value = getattr(learner, name)

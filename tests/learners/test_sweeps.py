@@ -34,6 +34,11 @@ def inner_product(matrix, row, other, width):
 
 
 @numba.njit
+def shrink_and_add(matrix, start, stop, keeps, gains, other, width):
+    vector_products.shrink_and_add(matrix, start, stop, keeps, gains, other, 1, width)
+
+
+@numba.njit
 def reaches(matrix, width, limit):
     return vector_products.reaches(matrix, 1, width, limit)
 
@@ -48,6 +53,16 @@ def numbers(width):
     rng = np.random.default_rng(width)
     columns = np.array([9, 9, 4, 0, 2, 5, 9], dtype=np.int32)  # entries 2 to 6 are the row
     return rng.standard_normal(7), columns, rng.standard_normal((6, width)), rng.random((2, width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_that_shrink_and_move(width):
+    _, _, matrix, other = numbers(width)
+    keeps, gains = np.array([0.5, 2.0, 0.25]), np.array([1.5, 0.0, -3.0])
+    expected = matrix.copy()
+    expected[2:5] = keeps[:, None] * matrix[2:5] + gains[:, None] * other[1]
+    shrink_and_add(matrix, 2, 5, keeps, gains, other, width)
+    np.testing.assert_allclose(matrix, expected, rtol=1e-13, atol=1e-15)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

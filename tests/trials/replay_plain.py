@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.plain import bsgd, dualsgd, expansions, isolation, maps, rrf, table1
+from benchmarks.plain import bsgd, dualsgd, expansions, isolation, many_kernels, maps, rrf, table1
 from okbench.learners.compiled.rules.tvm_machine import RIDGE
 
 LOOPS = {
@@ -31,6 +31,13 @@ LOOPS = {
     "IK-OGD-dual": isolation.ik_dual,
     "LaplacianOGD": isolation.laplacian_ogd,
     "LaplacianNOGD": isolation.laplacian_nogd,
+    "Raker": many_kernels.raker,
+    "AdaRaker": many_kernels.adaraker,
+    "OMKL": many_kernels.omkl,
+    "OMKR": many_kernels.omkl,
+    "OMKC": many_kernels.omkl,
+    "RBF": many_kernels.rbf,
+    "FOGD-ORF": maps.fogd,
 }
 UNTOLD = {  # what the loop of a learner does not ask for
     "Norma": ("task", "n_columns"),
@@ -39,7 +46,15 @@ UNTOLD = {  # what the loop of a learner does not ask for
     "BSGD-M": ("task",),
     "BSGD-R": ("task",),
     **dict.fromkeys(("IK-OGD", "IK-OGD-dual", "LaplacianOGD", "LaplacianNOGD"), ("task",)),
+    "Raker": ("n_columns",),
+    "AdaRaker": ("n_columns",),
+    "OMKL": ("n_columns",),
+    "OMKR": ("n_columns",),
+    "OMKC": ("n_columns",),
 }
+
+
+MANY = ("Raker", "AdaRaker", "OMKL", "OMKR", "OMKC")
 
 
 def plain_scores(told):
@@ -51,6 +66,13 @@ def plain_scores(told):
     given = {"task": told["task"], "n_columns": n_columns}
     given = {key: value for key, value in given.items() if key not in UNTOLD.get(name, ())}
     given |= arguments(name, told["settings"], told.get("draws", {}), X.shape[1], n_columns)
+    if name == "FOGD-ORF":
+        assert given.pop("directions") == "orthogonal"
+        kernel, width = [given.pop("kernel")], [given.pop("width")]
+        named = told["draws"]["named"]
+        given["frequencies"] = drawn_frequencies(named, kernel, width, given.pop("components"))[0].T
+    if name in MANY:
+        given = of_many(name, given, told["draws"].get("named", {}) if "draws" in told else {})
     found = LOOPS[name](X, targets, **given)
     return found[0] if isinstance(found, tuple) else found
 
@@ -97,3 +119,47 @@ def drawn_by_rrf(components, draws, n_features, n_columns):
     normals = np.array(draws["normals"])
     first = normals[: 2 * n_columns].reshape(2 * components, n_columns)
     return {"weights": 0.01 * first.T, "noise": normals[2 * n_columns + n_features :]}
+
+
+def of_many(name, given, named):
+    """The arguments of a learner with several kernels; `named` are its draws."""
+    widths, kernels = given.pop("widths"), given.pop("kernels")
+    kernels = kernels * len(widths) if len(kernels) == 1 else kernels
+    if name in ("Raker", "AdaRaker"):
+        assert (given.pop("form"), given.pop("directions")) == ("paper", "orthogonal")
+        frequencies = drawn_frequencies(named, kernels, widths, given.pop("components"))
+        return {**given, "frequencies": frequencies}
+    task = given.pop("task")
+    given["loss"] = "mistake" if name == "OMKC" else "squared"
+    if name == "OMKL":
+        given["keep"] = 1.0 - given["step"] * given.pop("decay")
+        if given["weight_step"] is None:
+            given["weight_step"] = given["step"]
+        if task == "regression":
+            given["step"] *= 2.0
+        else:
+            given["loss"] = "logistic"
+    else:
+        given["weight_step"] = -np.log(given.pop("discount"))
+    if "kernels" in named:
+        uniforms = np.concatenate(named["kernels"]["uniforms"])
+        given["uniforms"] = uniforms.reshape(-1, len(widths) + 1)
+    return {**given, "kernels": kernels, "widths": widths}
+
+
+def drawn_frequencies(named, kernels, widths, components):
+    """Orthogonal directions times lengths, kernel by kernel: see "Replaying a run" of
+    docs/raker.md."""
+    matrices, lengths = named["directions"]["orthogonal"], named["lengths"]["normals"]
+    each = len(matrices) // len(widths)
+    mixture = {kind: iter(drawn) for kind, drawn in named.get("mixture", {}).items()}
+    found = []
+    for p, (kernel, width) in enumerate(zip(kernels, widths, strict=True)):
+        directions = np.vstack(matrices[p * each : (p + 1) * each])[:components]
+        radii = np.linalg.norm(lengths[p], axis=1)
+        if kernel == "laplacian":
+            radii /= np.abs(next(mixture["normals"])[0])
+        if kernel == "cauchy":
+            radii *= np.sqrt(-2.0 * np.log(1.0 - np.array(next(mixture["uniforms"]))))
+        found.append(directions * radii[:, None] / width)
+    return np.array(found)

@@ -28,7 +28,7 @@ TICKS = (16, 32, 48, 64)
 SMALL = {"budget": 7, "rank": 3, "components": 5, "width": 0.8}
 STEPS = {
     "FOGD": 0.1, "OGD": 0.4, "NOGD": 0.4, "BOGD": 0.4, "Norma": 0.1, "BudgetPerceptron": 0.4,
-    "RRF": 0.1,
+    "RRF": 0.1, "FOGD-ORF": 0.1,
 }  # fmt: skip
 OWN = {
     "BudgetPerceptron": {"margin": 0.1},
@@ -41,6 +41,13 @@ OWN = {
     "IK-OGD-dual": {"partitionings": 6, "psi": 8, "initial": 20},
     "LaplacianOGD": {"psi": 64},
     "LaplacianNOGD": {"psi": 64},
+    "Raker": {"widths": (0.5, 1.0, 2.0), "weight_step": 0.8},
+    "AdaRaker": {"widths": (0.5, 2.0), "kernels": ("laplacian", "cauchy"), "base": 3},
+    "OMKL": {"widths": (0.5, 1.0, 2.0), "kernels": ("gaussian", "laplacian", "cauchy")},
+    "OMKR": {"widths": (0.5, 1.0), "update": "sampled", "smoothing": 0.2},
+    "OMKC": {"widths": (0.5, 1.0), "combination": "sampled", "discount": 0.8, "budget": None},
+    "RBF": {"decay": 0.05, "step": 0.3},
+    "FOGD-ORF": {"kernel": "laplacian"},
 }
 IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
 # The usual values depend on the task; a record says them, chosen so that the clip bites.

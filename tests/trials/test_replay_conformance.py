@@ -43,7 +43,7 @@ def test_a_shipped_record_puts_its_learner_to_work(path):
     """The budget is filled and then some, and the learner is right about some rows."""
     told = json.loads(path.read_text(encoding="utf-8"))
     expected, settings = told["expect"], told["settings"]
-    if "budget" in settings:
+    if settings.get("budget"):
         assert expected["support_size"] == settings["budget"]
         assert expected["updates"] > 2 * settings["budget"]
     if "mistakes" in expected:
@@ -72,6 +72,15 @@ def test_a_shipped_record_puts_its_learner_to_work(path):
         ("dualsgd-multiclass", "stale", True),
         ("dualsgd-regression", "handed_over", 2),
         ("dualsgd-binary", "squared_width", True),
+        ("raker-regression", "weight_step", 0.3),
+        ("raker-binary", "decay", 0.5),
+        ("adaraker-binary", "base", 2),
+        ("omkl-regression", "kernels", ["gaussian"]),
+        ("omkl-binary", "decay", 0.0),
+        ("omkr-regression", "update", "all"),
+        ("omkr-regression", "smoothing", 0.0),
+        ("omkc-binary", "combination", "weighted"),
+        ("rbf-multiclass", "decay", 0.0),
     ],
 )
 def test_a_shipped_record_tells_a_variant_of_its_learner_apart(tmp_path, name, setting, other):

@@ -153,6 +153,38 @@ def inner_product(typing: Any, matrix: Any, row: Any, other: Any, k: Any, width:
 
 
 @emitted
+def shrink_and_add(
+    typing: Any, matrix: Any, start: Any, stop: Any, keeps: Any, gains: Any, other: Any, k: Any,
+    width: Any,
+) -> Any:  # fmt: skip
+    """Multiply matrix[r] by keeps[r - start] and add gains[r - start] times row k of the other, for
+    every r from `start` to `stop`, over `width` columns."""
+    kinds = (matrix, start, stop, keeps, gains, other, k, width)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix, keeps, gains, other = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 3, 4, 5)
+        )
+        _, start, stop, _, _, _, k, width = arguments
+        for lane, vector, count in stretches(builder, width):
+            added = loaded(builder, element(builder, other, k, lane), vector, count)
+            with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (row, _):
+                place = builder.sub(row, start)
+                keep_one, gain = (
+                    everywhere(builder, item(builder, each, place), vector)
+                    for each in (keeps, gains)
+                )
+                first = element(builder, matrix, row, lane)
+                for at, more in zip(places(builder, first, vector, count), added, strict=True):
+                    kept = builder.fmul(builder.load(at, align=8), keep_one, flags=FUSE)
+                    product = builder.fmul(gain, more, flags=FUSE)
+                    builder.store(builder.fadd(kept, product, flags=FUSE), at, align=8)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
 def reaches(typing: Any, matrix: Any, k: Any, width: Any, limit: Any) -> Any:
     """Whether one of the first `width` numbers of row k is further than `limit` from zero."""
     kinds = (matrix, k, width, limit)

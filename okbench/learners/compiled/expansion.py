@@ -38,7 +38,7 @@ class Expanding(NamedTuple):
     """Supports in the order they joined, in arrays with room for more."""
 
     entries: Entries
-    gains: FloatArray  # added to the column `plus`, taken from the column `minus`
+    gains: FloatArray  # added to the column `plus`, taken from `minus`; or supports × kernels
     plus: NDArray[np.int32]
     minus: NDArray[np.int32]
     rows: NDArray[np.int64]  # position in the stream
@@ -71,7 +71,7 @@ class Expanding(NamedTuple):
 
 
 def _longer(array: Any, length: int) -> Any:
-    longer = np.zeros(max(length, 2 * len(array)), dtype=array.dtype)
+    longer = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer
 

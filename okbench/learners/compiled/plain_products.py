@@ -83,6 +83,18 @@ def inner_product(matrix: Any, row: int, other: Any, k: int, width: int) -> floa
 
 
 @plain
+def shrink_and_add(
+    matrix: Any, start: int, stop: int, keeps: Any, gains: Any, other: Any, k: int, width: int
+) -> None:
+    """Multiply matrix[r] by keeps[r - start] and add gains[r - start] times row k of the other, for
+    every r from `start` to `stop`, over `width` columns."""
+    for r in range(start, stop):
+        kept, gain = keeps[r - start], gains[r - start]
+        for j in range(width):
+            matrix[r, j] = matrix[r, j] * kept + gain * other[k, j]
+
+
+@plain
 def reaches(matrix: Any, k: int, width: int, limit: float) -> bool:
     """Whether one of the first `width` numbers of row k is further than `limit` from zero."""
     n_beyond = 0

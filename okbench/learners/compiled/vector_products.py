@@ -24,6 +24,7 @@ if PLAIN_KERNELS:
         put_last,
         reaches,
         scaled_products,
+        shrink_and_add,
     )
 else:
     from okbench.learners.compiled.emitted_products import (
@@ -35,6 +36,7 @@ else:
         put_last,
         reaches,
         scaled_products,
+        shrink_and_add,
     )
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "put_last",
     "reaches",
     "scaled_products",
+    "shrink_and_add",
 ]
 
 LANES = 8  # lane counts are multiples of it, so that loops over them take whole registers

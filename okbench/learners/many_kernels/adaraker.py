@@ -1,0 +1,86 @@
+"""Raker for environments that change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from okbench.learners.compiled.losses import RESIDUAL
+from okbench.learners.compiled.rules.raker import Rule
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.many_kernels.dictionary import WIDTHS
+from okbench.learners.many_kernels.instances import Instances, loss_of
+from okbench.learners.many_kernels.raker import RELEASED_PART
+from okbench.learners.registry import learner
+from okbench.learners.settings import check_whole
+
+LARGEST_STEP = 0.5
+LONGEST = 2**31  # rows that instances are ready for where the number of rows is not known
+
+
+@learner("AdaRaker", paper="raker", version=1, tasks=("binary", "regression"))
+class AdaRaker(Instances):
+    """Instances of Raker on intervals of length 1, S, S², …, weighted (Shen et al. 2019).
+
+    The instance of an interval of length L begins anew with every interval, with the step min(1/2,
+    `step` / √L) for its weights on features, on kernels and for its own weight, which follows the
+    exponential of its regret. `base` is S. The other settings are those of Raker. form="released"
+    follows the authors' program: no more than an instance's own weight is set back, its steps are
+    min(step / S, step / √(S L)), and instances that are not used yet answer 0 (its step is 0.1 in
+    regression and 1 in classification).
+    """
+
+    def __init__(
+        self,
+        components: int = 50,
+        widths: Sequence[float] = WIDTHS,
+        kernels: Sequence[str] = ("gaussian",),
+        step: float = 1.0,
+        decay: float = 0.01,
+        base: int = 2,
+        directions: str = "orthogonal",
+        form: str = "paper",
+    ) -> None:
+        self.components = components
+        self.widths = widths
+        self.kernels = kernels
+        self.step = step
+        self.decay = decay
+        self.base = base
+        self.directions = directions
+        self.form = form
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_whole(self, "base", at_least=2)
+
+    def rule(self, problem: Problem) -> Rule:
+        loss, is_released = loss_of(problem), self.form == "released"
+        lengths = self._lengths(problem)
+        steps = self._steps(lengths)
+        part = RELEASED_PART if is_released and loss == RESIDUAL else 1.0
+        return Rule(
+            loss=loss,
+            is_released=is_released,
+            is_layered=True,
+            components=self.components,
+            scale=self._scale,
+            lengths=lengths,
+            first_weights=steps if is_released else np.log(steps),
+            steps=steps / part,
+            keeps=1.0 - steps * self.decay / part,
+            weight_steps=steps,
+        )
+
+    def _lengths(self, problem: Problem) -> np.ndarray:
+        """The lengths of intervals: S^k up to the number of rows."""
+        most, lengths = problem.n_rows or LONGEST, [1]
+        while lengths[-1] * self.base <= most:
+            lengths.append(lengths[-1] * self.base)
+        return np.array(lengths, dtype=np.int64)
+
+    def _steps(self, lengths: FloatArray) -> FloatArray:
+        if self.form == "released":
+            return np.minimum(self.step / self.base, self.step / np.sqrt(self.base * lengths))
+        return np.minimum(LARGEST_STEP, self.step / np.sqrt(lengths))

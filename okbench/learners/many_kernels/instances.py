@@ -1,0 +1,145 @@
+"""What Raker and AdaRaker share: random features of a dictionary of kernels, and instances."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from okbench.base.errors import UsageError
+from okbench.learners.base import OnlineLearner
+from okbench.learners.compiled.lanes import aligned, padded
+from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
+from okbench.learners.compiled.rules.raker import Model, Rule, Work, learn_rows, score_rows
+from okbench.learners.contract import FloatArray, Problem, Rows
+from okbench.learners.frequencies import DIRECTIONS, frequencies, orthogonal_directions
+from okbench.learners.kernel_gaps import fourier_gaps
+from okbench.learners.linear import stretches
+from okbench.learners.many_kernels.dictionary import check_dictionary, kernels_of, mean_kernel
+from okbench.learners.maps import FourierMap
+from okbench.learners.rows import Block
+from okbench.learners.settings import check_choice, check_number, check_whole
+
+FORMS = ("paper", "released")
+RELEASED = ("orthogonal", "gaussian")  # the features of the released program
+
+
+class Instances(OnlineLearner):
+    """Weights on the random features of several kernels, combined by weights on the kernels."""
+
+    has_gaussian_kernel: ClassVar[bool] = True
+
+    components: int
+    widths: Sequence[float]
+    kernels: Sequence[str]
+    step: float
+    decay: float
+    directions: str
+    form: str
+
+    map: FourierMap  # the features of all kernels, each padded to whole lanes
+
+    @property
+    def width(self) -> float:
+        """The smallest width: that of the kernel which is most sensitive to where rows are."""
+        return min(self.widths)
+
+    @property
+    def kernel_weights(self) -> FloatArray:
+        """The weights of the kernels, which add up to 1, in every instance: instances × kernels."""
+        self._begun()
+        weights = self._model.kernel_weights.T
+        if not self._rule.is_released:
+            weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+        return shares
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + (self.map.nbytes if self.problem else 0)
+
+    @np.errstate(all="ignore")  # what overflows shows in the gaps
+    def kernel_gaps(self, X: Rows) -> FloatArray:
+        """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each. With
+        several kernels it is the mean of them."""
+        self._begun()
+        n_lanes = padded(self.components)
+        used = np.arange(self.map.width) % n_lanes < self.components
+        exact = partial(mean_kernel, kernels_of(self), self.widths)
+        features = FourierMap.of(self.map.frequencies[:, used])
+        return fourier_gaps(features, np.ones(len(features.frequencies)), self._moved(X), exact)
+
+    def check_settings(self) -> None:
+        """Refuse settings that make no sense."""
+        check_whole(self, "components", at_least=1)
+        check_dictionary(self)
+        check_number(self, "step", above=0.0)
+        check_number(self, "decay", at_least=0.0)
+        check_choice(self, "directions", DIRECTIONS)
+        check_choice(self, "form", FORMS)
+        if self.form == "released" and (self.directions, *set(self.kernels)) != RELEASED:
+            raise UsageError(
+                f"{self.name}: form = 'released': its features are Gaussian and orthogonal; leave "
+                "out kernels and directions"
+            )
+
+    @abstractmethod
+    def rule(self, problem: Problem) -> Rule:
+        """The settings in numbers."""
+
+    @property
+    def _scale(self) -> float:
+        """The factor of the features."""
+        return 1.0 if self.form == "released" else 1.0 / float(np.sqrt(self.components))
+
+    def _start(self, problem: Problem) -> None:
+        self.check_settings()
+        self._rule = rule = self.rule(problem)
+        self.map = self._drawn(problem.n_features)
+        n_kernels, n_instances = len(self.widths), len(rule.lengths)
+        kernel_weights = aligned(n_kernels, n_instances)
+        kernel_weights[:] = 1.0 / n_kernels if rule.is_released else 0.0
+        instance_weights = aligned(n_instances)
+        instance_weights[:] = 1.0
+        instance_weights[0] = rule.first_weights[0]
+        weights = aligned(n_kernels * n_instances, 2 * padded(self.components))
+        self._model = Model(weights, kernel_weights, instance_weights, np.zeros(1, dtype=np.int64))
+
+    def _drawn(self, n_features: int) -> FourierMap:
+        """The map of all kernels. The released program multiplies by the width where others divide,
+        and the lengths of its frequencies have one degree of freedom."""
+        n_lanes = padded(self.components)
+        stacked = aligned(n_features, len(self.widths) * n_lanes)
+        for place, (kernel, width) in enumerate(zip(kernels_of(self), self.widths, strict=True)):
+            if self.form == "released":
+                lengths = np.abs(self.draws.stream("lengths").normals(self.components, 1)[:, 0])
+                drawn = orthogonal_directions(self.draws, n_features, self.components)
+                drawn = drawn * (lengths * width)
+            else:
+                drawn = frequencies(
+                    self.draws, n_features, self.components, kernel, self.directions
+                )
+                drawn = drawn / width
+            stacked[:, place * n_lanes : place * n_lanes + self.components] = drawn
+        return FourierMap(stacked)
+
+    def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
+        scores, work = np.empty((len(block), 1)), Work.of(self._model)
+        for first, projected in stretches(self.map, block):
+            learn_rows(projected, first, targets, self._model, self._rule, work, scores)
+        self.updates += len(block)
+        return scores
+
+    def _scores(self, block: Block) -> FloatArray:
+        scores, work = np.empty((len(block), 1)), Work.of(self._model)
+        for first, projected in stretches(self.map, block):
+            score_rows(projected, first, self._model, self._rule, work, scores)
+        return scores
+
+
+def loss_of(problem: Problem) -> int:
+    """The squared loss in regression, else the logistic loss."""
+    return RESIDUAL if problem.task == "regression" else LOGISTIC

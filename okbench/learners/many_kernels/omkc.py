@@ -1,0 +1,49 @@
+"""Online classification with several kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from okbench.learners.compiled.losses import MISTAKE
+from okbench.learners.compiled.rules.omkl import Rule
+from okbench.learners.contract import Problem
+from okbench.learners.many_kernels.dictionary import WIDTHS
+from okbench.learners.many_kernels.expansions import KernelExpansions, check_discount, discounted
+from okbench.learners.registry import learner
+
+
+@learner("OMKC", paper="raker", version=1, tasks=("binary",))
+class OMKC(KernelExpansions):
+    """Kernel Perceptrons, each moved by its own mistakes, combined by Hedge (Hoi et al. 2013).
+
+    A kernel's weight is multiplied by `discount` at every mistake of its own. `update` and
+    `combination` may be sampled by the weights (deterministic and stochastic in the paper), and
+    `budget` keeps the last rows only.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[float] = WIDTHS,
+        kernels: Sequence[str] = ("gaussian",),
+        step: float = 1.0,
+        discount: float = 0.99,
+        update: str = "all",
+        combination: str = "weighted",
+        smoothing: float = 0.01,
+        budget: int | None = None,
+    ) -> None:
+        self.widths = widths
+        self.kernels = kernels
+        self.step = step
+        self.discount = discount
+        self.update = update
+        self.combination = combination
+        self.smoothing = smoothing
+        self.budget = budget
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_discount(self)
+
+    def rule(self, problem: Problem) -> Rule:
+        return self._rule_of(MISTAKE, self.step, 1.0, discounted(self.discount))

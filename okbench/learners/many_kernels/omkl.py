@@ -1,0 +1,59 @@
+"""Online learning with several kernels: gradient descent on every kernel's expansion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
+from okbench.learners.compiled.rules.omkl import Rule
+from okbench.learners.contract import Problem
+from okbench.learners.many_kernels.dictionary import WIDTHS
+from okbench.learners.many_kernels.expansions import KernelExpansions, check_shrinking
+from okbench.learners.registry import learner
+from okbench.learners.settings import check_number
+
+
+@learner("OMKL", paper="raker", version=1, tasks=("binary", "regression"))
+class OMKL(KernelExpansions):
+    """Kernel expansions of several kernels, weighted exponentially: Raker's exact counterpart.
+
+    Every kernel, one per width, moves by `step` along the gradient of the squared or the logistic
+    loss, and its coefficients shrink by 1 - step · decay (Shen et al. 2018, section 2). A kernel's
+    weight is exp(-weight_step · its cumulative loss); `weight_step` is `step` if it is not given.
+    `update` and `combination` may be sampled by the weights, and `budget` keeps the last rows only.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[float] = WIDTHS,
+        kernels: Sequence[str] = ("gaussian",),
+        step: float = 0.5,
+        weight_step: float | None = None,
+        decay: float = 0.01,
+        update: str = "all",
+        combination: str = "weighted",
+        smoothing: float = 0.01,
+        budget: int | None = None,
+    ) -> None:
+        self.widths = widths
+        self.kernels = kernels
+        self.step = step
+        self.weight_step = weight_step
+        self.decay = decay
+        self.update = update
+        self.combination = combination
+        self.smoothing = smoothing
+        self.budget = budget
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_shrinking(self)
+        if self.weight_step is not None:
+            check_number(self, "weight_step", at_least=0.0)
+
+    def rule(self, problem: Problem) -> Rule:
+        keep = 1.0 - self.step * self.decay
+        weight_step = self.step if self.weight_step is None else self.weight_step
+        if problem.task == "regression":  # the derivative of (y - f)² has a factor of 2
+            return self._rule_of(RESIDUAL, 2.0 * self.step, keep, weight_step)
+        return self._rule_of(LOGISTIC, self.step, keep, weight_step)
