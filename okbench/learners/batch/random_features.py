@@ -11,7 +11,7 @@ from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import Picked, mini_batches, taken, updates_in
 from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.mini_batch import Descent, Sums, add_rows, move, score_rows
+from okbench.learners.compiled.rules.mini_batch import Descent, Sums, add_rows, move, score_in_lanes
 from okbench.learners.compiled.rules.rrf import Model, Workspace
 from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, Problem
 from okbench.learners.kernel import BLOCK
@@ -156,7 +156,7 @@ def scores_of(features: Features, block: Block) -> FloatArray:
         part = block[rows]
         starts = part.starts
         entries = Entries(part.values, part.columns, starts[:-1], starts[1:], np.empty(0))
-        score_rows(entries, work, features.phases, scores[rows])
+        score_in_lanes(entries, work, features.phases, scores[rows])
     return scores
 
 

@@ -18,7 +18,7 @@ from okbench.learners.compiled.rules.laplacian import (
     learn_laplacian,
     score_laplacian,
 )
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.registry import learner
@@ -98,7 +98,7 @@ class LaplacianLearner(OnlineLearner):
     def _join(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows until the budget has no place for one with a loss; how many were learned."""
         rows = entries_of(block)
-        stream = Stream(rows, targets, scores, self._position)
+        stream = RowStream(rows, targets, scores, self._position)
         for first in range(0, len(block), ROOM):
             last = min(first + ROOM, len(block))
             self._work = self._work.with_room_for(rows, first, last)

@@ -11,7 +11,7 @@ from okbench.base.errors import UsageError
 from okbench.learners.compiled.fourier import project_dense
 from okbench.learners.compiled.lanes import Entries, aligned
 from okbench.learners.compiled.rules.laplacian import learn_averaged
-from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_rows
+from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_on_map
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.isolation.laplacian import (
     LaplacianLearner,
@@ -116,7 +116,7 @@ class LaplacianNOGD(LaplacianLearner):
         scores = np.empty((len(block), len(model.weights)))
         weights = model.totals if self._averages else model.weights
         for first, features in self._stretches(block):
-            score_rows(AS_THEY_ARE, features, first, weights, scores)
+            score_on_map(AS_THEY_ARE, features, first, weights, scores)
         return scores / model.updates if self._averages else scores
 
     def _stretches(self, block: Block) -> Iterator[tuple[int, FloatArray]]:

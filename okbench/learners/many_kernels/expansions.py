@@ -29,7 +29,7 @@ from okbench.learners.compiled.rules.omkl import (
     score_within,
 )
 from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import CROWDED, Stream
+from okbench.learners.compiled.walks import CROWDED, RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.expansion import ROOM, ExpansionModel
 from okbench.learners.kernel import BLOCK, model_bytes
@@ -154,7 +154,7 @@ class KernelExpansions(OnlineLearner):
         for first in range(0, len(block), size):
             rows = slice(first, first + size)
             part = block[rows]
-            stream = Stream(Entries.of(part), targets[rows], scores[rows], self._position)
+            stream = RowStream(Entries.of(part), targets[rows], scores[rows], self._position)
             uniforms, model = self._uniforms(len(part)), self._learned()
             if isinstance(model, ExpansionModel):
                 self._learn_growing(model, stream, uniforms)
@@ -170,7 +170,9 @@ class KernelExpansions(OnlineLearner):
         n_each = len(self._mind.shares) + 1
         return self.draws.stream("kernels").uniforms(n_rows * n_each).reshape(n_rows, n_each)
 
-    def _learn_growing(self, model: ExpansionModel, stream: Stream, uniforms: FloatArray) -> None:
+    def _learn_growing(
+        self, model: ExpansionModel, stream: RowStream, uniforms: FloatArray
+    ) -> None:
         work = LaneWork.of(self._begun().n_features, len(self._mind.shares))
         for first in range(0, len(stream.targets), ROOM):
             last = min(first + ROOM, len(stream.targets))
@@ -185,7 +187,7 @@ class KernelExpansions(OnlineLearner):
             self._model = model = model._replace(size=size)
             self.updates += size - before
 
-    def _learn_within(self, model: BudgetModel, stream: Stream, uniforms: FloatArray) -> None:
+    def _learn_within(self, model: BudgetModel, stream: RowStream, uniforms: FloatArray) -> None:
         widest = int((stream.rows.stops - stream.rows.starts).max(initial=0))
         reason, learned = CROWDED, 0
         while reason == CROWDED:

@@ -13,7 +13,13 @@ from okbench.base.errors import UsageError
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
-from okbench.learners.compiled.rules.raker import Model, Rule, Work, learn_rows, score_rows
+from okbench.learners.compiled.rules.raker import (
+    Model,
+    Rule,
+    Work,
+    learn_instances,
+    score_instances,
+)
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.frequencies import DIRECTIONS, frequencies, orthogonal_directions
 from okbench.learners.kernel_gaps import fourier_gaps
@@ -129,14 +135,14 @@ class Instances(OnlineLearner):
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         scores, work = np.empty((len(block), 1)), Work.of(self._model)
         for first, projected in stretches(self.map, block):
-            learn_rows(projected, first, targets, self._model, self._rule, work, scores)
+            learn_instances(projected, first, targets, self._model, self._rule, work, scores)
         self.updates += len(block)
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores, work = np.empty((len(block), 1)), Work.of(self._model)
         for first, projected in stretches(self.map, block):
-            score_rows(projected, first, self._model, self._rule, work, scores)
+            score_instances(projected, first, self._model, self._rule, work, scores)
         return scores
 
 

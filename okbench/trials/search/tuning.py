@@ -5,9 +5,9 @@ uses. Where a table has one stream of rows, the rows are a random part of those 
 in the papers, which search and evaluate on the same stream. Where it has test rows, the search is a
 cross-validation on the training rows: `folds` deals them out, and every fold of a candidate is a
 trial. A candidate counts when all its trials are done; of those the one with the least mean cost
-per row is chosen (mistakes, or squared loss; the mean of the means of the folds). Among equals it is
-that with the largest value, of the setting that stands first in the search, then of the next: on few
-rows small steps act alike, because none of them reaches the margin. Of lists the first that was
+per row is chosen (mistakes, or squared loss; the mean of the means of the folds). Among equals it
+is that with the largest value, of the setting that stands first in the search, then of the next: on
+few rows small steps act alike, because none of them reaches the margin. Of lists the first that was
 tried counts.
 
 A table that says after how long its cells are NA (`na_after`) has its search looked at after 1, 3,

@@ -22,7 +22,7 @@ from okbench.learners.compiled.expansion import (
 from okbench.learners.compiled.lanes import Entries, inlined, padded, set_lane
 from okbench.learners.compiled.losses import HINGE, add_step, step
 from okbench.learners.compiled.rules.linear import add, score
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 
 
 class Laplacian(NamedTuple):
@@ -93,7 +93,7 @@ def _fill(
 
 @compiled()
 def learn_laplacian(
-    stream: Stream, first: int, last: int, supports: Expanding, size: int, rule: Laplacian,
+    stream: RowStream, first: int, last: int, supports: Expanding, size: int, rule: Laplacian,
     work: LaneWork,
 ) -> tuple[int, int]:  # fmt: skip
     """Learn rows[first:last] by the hinge loss: (rows learned up to, supports there are then).

@@ -51,7 +51,7 @@ def learn_on_map(
 
 @compiled()
 def score_on_map(finish: int, projected: Any, first: int, weights: Any, scores: Any) -> None:
-    """`learn_rows` without learning."""
+    """`learn_on_map` without learning."""
     features = np.empty(weights.shape[1])
     for i in range(projected.shape[0]):
         make_features(finish, projected, i, features)

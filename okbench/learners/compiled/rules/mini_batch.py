@@ -99,7 +99,7 @@ def move(work: Workspace, descent: Descent, sums: Sums, n_rows: int) -> None:
 
 
 @compiled(fastmath=FUSED)
-def score_rows(rows: Entries, work: Workspace, phases: Any, scores: Any) -> None:
+def score_in_lanes(rows: Entries, work: Workspace, phases: Any, scores: Any) -> None:
     """The scores of rows; nothing is learned."""
     for i in range(len(scores)):
         score_row(rows, i, work, phases, scores)

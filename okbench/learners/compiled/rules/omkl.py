@@ -27,7 +27,7 @@ from okbench.learners.compiled.lanes import Entries, Lanes, aligned, dot, inline
 from okbench.learners.compiled.losses import HINGE, LOGISTIC, NO_COLUMN, RESIDUAL, step
 from okbench.learners.compiled.supports import Supports, crowded, leave
 from okbench.learners.compiled.vector_products import products
-from okbench.learners.compiled.walks import CROWDED, FINISHED, Stream, join
+from okbench.learners.compiled.walks import CROWDED, FINISHED, RowStream, join
 from okbench.learners.contract import FloatArray
 
 GAUSSIAN, LAPLACIAN, CAUCHY = 0, 1, 2
@@ -262,7 +262,7 @@ def read_lane(lane: int, sums: Any, mind: Mind) -> None:
 
 @compiled()
 def learn_growing(
-    stream: Stream, first: int, last: int, uniforms: Any, supports: Expanding, size: int,
+    stream: RowStream, first: int, last: int, uniforms: Any, supports: Expanding, size: int,
     dictionary: Dictionary, rule: Rule, mind: Mind, work: LaneWork,
 ) -> int:  # fmt: skip
     """Learn rows[first:last] and fill in their scores; how many supports there are then."""
@@ -344,7 +344,7 @@ def meet_slots(
 
 @compiled(fastmath=FUSED)
 def learn_within(
-    stream: Stream, first: int, uniforms: Any, supports: Supports, size: int,
+    stream: RowStream, first: int, uniforms: Any, supports: Supports, size: int,
     dictionary: Dictionary, rule: Rule, mind: Mind, work: SlotWork,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

@@ -74,7 +74,7 @@ class Work(NamedTuple):
 
 
 @compiled(fastmath=FUSED)
-def learn_rows(
+def learn_instances(
     projected: Any, first: int, targets: Any, model: Model, rule: Rule, work: Work, scores: Any
 ) -> None:
     """Score, then learn, every projected row; row 0 of them is row `first` of the targets."""
@@ -121,10 +121,10 @@ def learn_rows(
 
 
 @compiled(fastmath=FUSED)
-def score_rows(
+def score_instances(
     projected: Any, first: int, model: Model, rule: Rule, work: Work, scores: Any
 ) -> None:
-    """`learn_rows` without learning."""
+    """`learn_instances` without learning."""
     weights, kernel_weights, instance_weights, clock = model
     features, outputs, answers, shares, totals, _, places = work
     is_released, is_layered, components, scale = (

@@ -82,7 +82,7 @@ def learn_with_scales(rows: Any, targets: Any, work: Workspace, rates: Rates, sc
 
 @compiled()
 def score_with_scales(rows: Any, work: Workspace, scores: Any) -> None:
-    """`learn_rows` without learning."""
+    """`learn_with_scales` without learning."""
     row = score_near(rows, work, scores, 0, -1)
     while row < len(scores):
         find_features(work.angles[0], work.features[COSINES], work.features[SINES])
@@ -93,7 +93,7 @@ def score_with_scales(rows: Any, work: Workspace, scores: Any) -> None:
 def learn_near(
     rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any, first: int, known: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """`learn_rows` from row `first` up to the next with an angle that `sincos` does not reach:
+    """`learn_with_scales` from row `first` up to the next with an angle that `sincos` does not reach:
     (that row, rows that had a loss). The features of row `known` are there already."""
     values, columns, starts = rows
     components, noise, log_scales, scales, weights, features, angles, rises = work
