@@ -11,6 +11,7 @@ import numpy as np
 from tabulate import tabulate
 
 from benchmarks import (
+    bench_bkm,
     bench_learners,
     bench_memory,
     bench_readers,
@@ -37,6 +38,7 @@ def main() -> None:
         print(_speed_table([speed for speed in speeds if speed.dataset == name]), "\n")
     growths = growth.measure(rounds, asked.quick)
     print(_growth_table(growths), "\n")
+    bench_bkm.main(asked.quick)
     bench_memory.main(asked.quick)
     bench_reports.main(asked.quick)
     bench_site.main(asked.quick)

@@ -63,7 +63,7 @@ class BKM(BatchLearner):
     `factor` of the features ("none", or "root": 1/√D), `bias` (a constant feature), `data_term`
     ("sum" over the batch, or "mean"), `weight_deviation` and `scale_deviation` of the start values,
     `positive_scales` (absolute normals), `root` of the step: "forgetting" (a running mean of
-    squared directions), "cumulative" (all squared gradients of the posterior), "none" (plain steps).
+    squared directions), "cumulative" (all squared gradients of the posterior), "none" (plain).
 
     `prediction` is by the "sum" of the particles' scores, by the "vote" of their classes, or by the
     "average" particle; ties go to the first class. `precision` is single, as theirs, or double.
