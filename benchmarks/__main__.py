@@ -13,6 +13,7 @@ from tabulate import tabulate
 from benchmarks import (
     bench_batch,
     bench_isolation,
+    bench_bkm,
     bench_learners,
     bench_memory,
     bench_readers,
@@ -41,6 +42,7 @@ def main() -> None:
     print(_growth_table(growths), "\n")
     bench_batch.main(asked.quick)
     bench_isolation.main(asked.quick)
+    bench_bkm.main(asked.quick)
     bench_memory.main(asked.quick)
     bench_reports.main(asked.quick)
     bench_site.main(asked.quick)

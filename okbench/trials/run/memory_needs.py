@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import psutil
@@ -26,6 +26,8 @@ from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
 MOST_DRAWN = 500_000_000  # random numbers before the first row: 4 GB, held twice while copied
+_SINGLE = 4  # bytes of a number in single precision
+_PER_NUMBER = 3  # what is held per number of a particle: itself, its gradient, its running square
 _ENTRY = 12  # bytes of a sparse row's entry: a number and its column
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -137,35 +139,67 @@ def _need(
     rows = 0 if _is_mapped(data) else rows_bytes(data)
     if not is_ours(entry):
         return Need(dataset, learner, at_once, rows, None, "unknown, the learner is user-defined")
-    terms: list[str] = []
-    model = drawn = 0
     known = settings_of(entry.load())
-    n_rows, n_features = data.X.shape
-    budget, components = _whole(settings.get("budget")), _whole(settings.get("components"))
-    if "budget" in known and budget:
-        supports = min(budget, n_rows)
-        columns = _columns(data, supports)
-        terms.append(f"{supports} supports × {columns} features × {_NUMBER} B")
-        model += supports * columns * _NUMBER
-    if "components" in known and components:
-        terms.append(f"{components} components × {n_features} features × {_NUMBER} B")
-        model += components * n_features * _NUMBER
-        drawn = components * n_features
-    if "partitionings" in known and (cells := _cells(data, settings)):
-        points = min(cells, _references(data, settings))
-        columns = _columns(data, points)
-        nearest = settings.get("map", known["map"].default) == "nearest"
-        what, size = (
-            (f"{points} points × {columns} features × {_NUMBER} B", points * columns * _NUMBER)
-            if nearest
-            else (f"{cells} cells × {_ENTRY} B", cells * _ENTRY)
-        )
-        terms.append(what)
-        model += size
-    if terms:
-        return Need(dataset, learner, at_once, rows, model, " + ".join(terms), drawn=drawn)
+    defaults = {name: parameter.default for name, parameter in known.items()}
+    given = {name: settings.get(name, default) for name, default in defaults.items()}
+    parts = [part for size_of in _PARTS for part in size_of(data, given)]
+    if parts:
+        terms, model = " + ".join(term for term, _ in parts), sum(size for _, size in parts)
+        drawn = _whole(given.get("components")) * data.X.shape[1]
+        return Need(dataset, learner, at_once, rows, model, terms, drawn=drawn)
     entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     return Need(dataset, learner, at_once, rows, None, "it has no budget", entries * _ENTRY)
+
+
+Part: TypeAlias = tuple[str, int]  # what is held, and its bytes
+
+
+def _supports(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    supports = min(_whole(settings.get("budget")), data.X.shape[0])
+    if not supports:
+        return []
+    columns = _columns(data, supports)
+    term = f"{supports} supports × {columns} features × {_NUMBER} B"
+    return [(term, supports * columns * _NUMBER)]
+
+
+def _frequencies(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    components, n_features = _whole(settings.get("components")), data.X.shape[1]
+    if not components:
+        return []
+    number = _number(settings)
+    term = f"{components} components × {n_features} features × {number} B"
+    return [(term, components * n_features * number)]
+
+
+def _particles(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    particles = _whole(settings.get("particles"))
+    if not particles:
+        return []
+    components, number = _whole(settings.get("components")), _number(settings)
+    numbers = 2 * components * len(data.classes) + data.X.shape[1]
+    term = f"{_PER_NUMBER} × {particles} particles × {numbers} numbers × {number} B"
+    return [(term, _PER_NUMBER * particles * numbers * number)]
+
+
+def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    references = _references(data, settings)
+    cells = _whole(settings.get("partitionings")) * min(_whole(settings.get("psi")), references)
+    if not cells:
+        return []
+    if settings.get("map") != "nearest":
+        return [(f"{cells} cells × {_ENTRY} B", cells * _ENTRY)]
+    points = min(cells, references)
+    columns = _columns(data, points)
+    term = f"{points} points × {columns} features × {_NUMBER} B"
+    return [(term, points * columns * _NUMBER)]
+
+
+_PARTS = (_supports, _frequencies, _particles, _partitionings)
+
+
+def _number(settings: Mapping[str, Any]) -> int:
+    return _SINGLE if settings.get("precision") == "single" else _NUMBER
 
 
 def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
@@ -173,12 +207,6 @@ def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
     if data.n_train is not None:
         return data.n_train
     return min(_whole(settings.get("initial")) or data.X.shape[0], data.X.shape[0])
-
-
-def _cells(data: Dataset, settings: Mapping[str, Any]) -> int:
-    """The cells of an isolation map, all partitionings together."""
-    psi = min(_whole(settings.get("psi")), _references(data, settings))
-    return _whole(settings.get("partitionings")) * psi
 
 
 def rows_bytes(data: Dataset) -> int:
