@@ -8,6 +8,7 @@ from functools import cached_property
 
 from okbench.papers.table_types import Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
+from okbench.reports.tables.used_settings import chance_warnings, settings_notes
 from okbench.reports.tables.verdicts import Judgement, judge_all
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
@@ -25,6 +26,7 @@ class Report:
     different scores, of which the later counts. `absent` are learners that are neither installed
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
     one family of tests; `alternatives` are the cells measured with other settings, by name.
+    `settings` and `warnings` are sentences about what a user added.
     """
 
     table: str
@@ -41,6 +43,8 @@ class Report:
     absent: tuple[str, ...] = ()
     family: Mapping[CellKey, Cell] = field(default_factory=dict)
     alternatives: Mapping[str, Mapping[CellKey, Cell]] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def verdicts(self) -> Mapping[CellKey, Judgement]:
@@ -125,4 +129,6 @@ def report(
         absent=absent,
         family=family or {},
         alternatives=alternatives or {},
+        settings=settings_notes(table, outcomes, expected),
+        warnings=chance_warnings(table, measured),
     )

@@ -80,6 +80,7 @@ def _chosen(
             raise UsageError(
                 f"{table.name} has no {noun} '{name}'.{did_you_mean(name, names)} "
                 f"It has {', '.join(names)}"
+                + (f"; --with {name} adds a learner" if noun == "learner" else "")
             )
         chosen |= labels or others
     return chosen

@@ -129,7 +129,9 @@ def tune(
     quests = [_Quest(cell, blocks) for cell, blocks in cells_to_tune(table, options).items()]
     seed = options.seed + APART
     apart = replace(options, datasets=None, learners=None, trials=None, repetitions=None, seed=seed)
-    part = Subsample(load, search.subset, search.at_least, seed, tuple(search.subsets.items()))
+    in_order = tuple(row.name for row in table.datasets if table.orders_of(row) == "file")
+    shares = tuple(search.subsets.items())
+    part = Subsample(load, search.subset, search.at_least, seed, shares, in_order)
     tally = Tally(total=0)
     while waiting := [quest for quest in quests if quest.block]:
         grid = grid_of(table, {quest.cell: quest.candidates for quest in waiting})
