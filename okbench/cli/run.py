@@ -140,7 +140,7 @@ def run(
         print_varied(page, chosen, results, form)
     else:
         print_table(page, chosen, results, form)
-    _report_endings(tally)
+    _report_endings(tally, chosen)
 
 
 def _commands(vary: str | None) -> tuple[Callable[..., Tally], Callable[..., Summary]]:
@@ -248,14 +248,27 @@ def progress() -> Iterator[Callable[[Tally], None]]:
         yield watch
 
 
-def _report_endings(tally: Tally) -> None:
+def _needs_login(row: str) -> bool:
+    """Whether the dataset of a row, `name` or `name:variant`, cannot be fetched unattended."""
+    from okbench.datasets.catalogue.dataset_catalogue import is_known, spec
+
+    name = row.partition(":")[0]
+    return is_known(name) and bool(spec(name).by_hand)
+
+
+def _report_endings(tally: Tally, asked: Options) -> None:
     """What the user should know besides the table, on stderr; the exit code follows from it."""
     if tally.recovered:
         click.echo(tally.recovered, err=True)
     for outcome in tally.failures[:5]:
         click.echo(f"{outcome.status}: {outcome.reason}", err=True)
-    if tally.missing:
-        raise DataError("not run: " + "; ".join(tally.missing.values()))
+    by_hand = set() if asked.datasets else {name for name in tally.missing if _needs_login(name)}
+    if by_hand:
+        steps = "; ".join(tally.missing[name] for name in sorted(by_hand))
+        click.echo(f"left out, because a login is needed: {steps}", err=True)
+    if tally.missing.keys() - by_hand:
+        reasons = [why for name, why in tally.missing.items() if name not in by_hand]
+        raise DataError("not run: " + "; ".join(reasons))
     if tally.failures:
         count = len(tally.failures)
         raise OkbenchError(

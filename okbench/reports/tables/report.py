@@ -112,7 +112,9 @@ def report(
     known = machines or {}
     found = cells(table, outcomes, expected, versions)
     measured = {(cell.dataset, cell.learner): cell for cell in found}
-    environments = {found for cell in measured.values() for found in cell.environments}
+    environments = {found for cell in measured.values() for found in cell.environments} or {
+        outcomes[id_].environment for ids in expected.values() for id_ in ids if id_ in outcomes
+    }
     counted = also_counted.union(*expected.values())
     return Report(
         table=table.name,

@@ -37,6 +37,8 @@ _STEPS = (2.0, 0.2, 0.02, 0.002, 0.0002)
 _DECAYS = (1e-2, 1e-3, 1e-4, 1e-5)
 _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)  # times the median distance
 _SEARCH_RUNS = 2
+# mistakes move these by whole steps, so that the size of the step changes no sign of a score
+_STEP_FREE = {"Perceptron", "RBP", "BudgetPerceptron", "Projectron"}
 _PLAIN = re.compile(r"[A-Za-z_][\w./+-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 
@@ -91,6 +93,8 @@ class OwnTable:
         column |= {setting: parse_value(value) for setting, value in given.items()}
         for setting in ("step", "decay"):
             if setting == "decay" and "step" in taken:
+                continue
+            if name in _STEP_FREE and self.data.task != "regression":
                 continue
             default = taken[setting].default if setting in taken else None
             if setting not in given and isinstance(default, float) and default > 0.0:
