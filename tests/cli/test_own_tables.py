@@ -109,10 +109,8 @@ def test_every_command_knows_the_table_by_its_name(okbench: Okbench, mine: Path)
     assert okbench("bless", "own/my.csv", "--reason", "the first run").code == 0
     assert "4 same" in okbench("check", "own/my.csv").out
     assert okbench("site").code == 0
-    assert "400 rows of my.csv" in (mine / "site/tables/own-my.csv.html").read_text() or any(
-        "400 rows of my.csv" in page.read_text(encoding="utf-8")
-        for page in (mine / "site").rglob("*.html")
-    )
+    pages = [page.read_text(encoding="utf-8") for page in (mine / "site/tables").rglob("*.html")]
+    assert any("400 rows of my.csv" in page for page in pages)
     again = okbench("run", "own/my.csv", "--jobs", "1", "--allow-learner", "mine")
     assert again.out.splitlines()[0] == first.out.splitlines()[0]
     assert okbench("report", "own/yours.csv").err.startswith("Error: no table 'own/yours.csv'. Did")
@@ -278,7 +276,7 @@ def test_a_table_extends_another_one_and_shares_its_outcomes(okbench: Okbench, m
     assert plan.out.startswith("ext: 4 trials, 2 done, 2 to run")
     done = okbench("run", "ext.yaml", *some, "--learners", "FOGD of width 2", "--format", "csv")
     assert list(cells(done)) == ["FOGD of width 2"]
-    shown = okbench("report", "ext.yaml", *some, "--format", "csv")
+    shown = okbench("report", "ext.yaml", *some[:4], "--format", "csv")
     assert cells(shown)["FOGD"]["status"] == "done"
 
 
@@ -330,15 +328,10 @@ def test_add_takes_the_options_for_columns_that_run_takes(okbench: Okbench, mine
     done = okbench("add", "gaps.csv", "--name", "gaps", *words)
     assert (done.code, done.out) == (0, "gaps: 60 rows, 3 columns, binary\n")
     assert "60, as expected" in okbench("show", "gaps").out
-    Path("t.yaml").write_text(
-        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 2}\n"
-        "learners: {OGD: {width: 1, step: 0.2}}\ndatasets: {gaps: {}}\n",
-        encoding="utf-8",
-    )
-    named = rates(okbench("run", "t.yaml", "--jobs", "1", "--format", "csv"))
-    words = (*words, "--scale", "none", "--learners", "OGD[width=1,step=0.2]", *FAST)
-    own = rates(okbench("run", "--data", "gaps.csv", *words, "--format", "csv"))
-    assert list(named.values()) == list(own.values())
+    named = json.loads(okbench("show", "gaps", "--format", "json").out)["fingerprint"]
+    words = (*words, "--scale", "none", "--learners", "OGD", *FAST)
+    assert okbench("run", "--data", "gaps.csv", *words).code == 0
+    assert named in Path("runs/own/gaps.csv.yaml").read_text(encoding="utf-8")
 
 
 def test_trials_that_were_all_stopped_still_name_their_machine(

@@ -159,12 +159,12 @@ def earlier_learners(place: Path, now: Mapping[str, Any]) -> dict[str, Any] | No
     before = read_yaml(place).plain() if place.is_file() else None
     if not isinstance(before, dict) or _head(before) != _head(now):
         return None
-    return dict(before.get("learners") or {})
+    searched = {"tune" in each for each in (before, now) if "settings" in each or "tune" in each}
+    return None if len(searched) == 2 else dict(before.get("learners") or {})
 
 
 def _head(definition: Mapping[str, Any]) -> Any:
-    protocol = {**(definition.get("protocol") or {}), "runs": None}
-    return definition.get("datasets"), protocol, "tune" in definition
+    return definition.get("datasets"), {**(definition.get("protocol") or {}), "runs": None}
 
 
 def _searched_in(label: str, column: Mapping[str, Any]) -> Iterable[str]:
