@@ -3,6 +3,7 @@ from, and the learners that do no better than a constant answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from okbench.papers.provenance import OPEN, basis_of
@@ -14,6 +15,7 @@ from okbench.reports.tables.cells import Cell, CellKey, Expected
 from okbench.trials.plan.cells import row_key
 from okbench.trials.trial_types import Outcome, Settings
 
+_ON_ROWS = re.compile(r" on (\d+) rows")  # as `okbench tune` writes the reason
 _SCALES = {
     "none": "are not scaled",
     "standard": "have mean 0 and deviation 1 on a sample of the rows",
@@ -42,7 +44,25 @@ def settings_notes(
         for words, rows in by_words.items():
             where = f" on {', '.join(rows)}" if len(table.datasets) > 1 else ""
             notes.append(f"Settings of {column.label}{where}: {words}.")
-    return tuple(notes)
+    return (*notes, *_searched_on(table))
+
+
+def _searched_on(table: Table) -> Iterator[str]:
+    """That the rows of a search are evaluated too, as a reader of a comparison must know."""
+    own = {row.name for row in table.datasets if row.file}
+    reasons = [
+        setting.reason
+        for (dataset, _), settings in table.settings.items()
+        if dataset in own
+        for setting in settings.values()
+        if setting.source == "tuned"
+    ]
+    counts = {int(found[1]) for reason in reasons if (found := _ON_ROWS.search(reason))}
+    if counts:
+        yield (
+            f"searched: the best on a sample of {max(counts):,} rows, which are among the rows of"
+            " this table."
+        )
 
 
 def chance_warnings(table: Table, cells: Mapping[CellKey, Cell]) -> tuple[str, ...]:

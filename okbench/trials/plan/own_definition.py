@@ -111,7 +111,9 @@ class OwnTable:
         metric = default_metric(data.task).name
         lines = [
             f"# The rows of {file.path.name}, and the learners that are compared on them.",
-            "# docs: okbench run --help, okbench report --help; edit freely.",
+            "# okbench run --data writes this file again; okbench init writes one to edit."
+            if stored
+            else f"# Edit it, then run it: okbench run {place.name}",
             f"title: {_flow(f'{data.n_rows:,} rows of {file.path.name}')}",
             "protocol:",
             f"  kind: {SINGLE_PASS.name}  # predict every row, then learn it",
