@@ -152,19 +152,25 @@ def defined(own: OwnTable, results: Path, keep: bool) -> tuple[Table, tuple[str,
     from okbench.papers.table_catalogue import OWN
     from okbench.papers.table_file import table_of
     from okbench.papers.table_names import file_of
+    from okbench.trials.plan.options import Options
     from okbench.trials.plan.own_definition import earlier_learners
+    from okbench.trials.plan.planning import trials_by_cell
+    from okbench.trials.plan.user_table import load_of
 
     name = f"{OWN}/{own.file.path.name}"
     place = file_of(results, name, ".yaml")
     text = own.text(place)
-    before = earlier_learners(place, parse_yaml(text, str(place), place).plain())
+    before = earlier_learners(place, parse_yaml(text, name, place).plain())
     if before:
         text = own.text(place, before)
+    table, labels = table_of(parse_yaml(text, name, place), place, name), tuple(own.columns())
+    # refuses what cannot run before anything is written
+    trials_by_cell(table, load_of(table), Options(learners=labels, trials=1))
     if keep:
         if before is None:
             file_of(results, name, TUNED).unlink(missing_ok=True)
         write_whole(place, text.encode("utf-8"))
-    return table_of(parse_yaml(text, str(place), place), place, name), tuple(own.columns())
+    return table, labels
 
 
 def searched_first(table: Table, results: Path, options: Options) -> bool:

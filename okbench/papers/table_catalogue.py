@@ -51,8 +51,15 @@ def own_tables(results: Path = _RUNS) -> dict[str, Path]:
 
 
 def own_cards() -> list[Card]:
-    """What a listing shows of the tables of a user's own rows."""
-    return [read_card(path, name) for name, path in own_tables().items()]
+    """What a listing shows of the tables of a user's own rows, also of one that is damaged."""
+    return [_own_card(path, name) for name, path in own_tables().items()]
+
+
+def _own_card(path: Path, name: str) -> Card:
+    try:
+        return read_card(path, name)
+    except ConfigError as error:
+        return Card(name, "", f"cannot be read: {error}", (), ())
 
 
 def find(
@@ -70,6 +77,9 @@ def find(
     of an alternative beside it. `results` is the folder where the table of a user's own rows is,
     with the settings that were searched for it.
     """
+    own = own_tables(results)
+    if name in own:
+        return read_table(own[name], name, tuned, more)
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
         full = checked_name(path.stem, f"{path}: its name")
@@ -78,7 +88,6 @@ def find(
         if tuned is None and has_own_rows(found) and searched.is_file():
             return read_table(path, full, searched, more)
         return found
-    own = own_tables(results)
     for full, path in own.items():
         if name.casefold() in (full.casefold(), path.stem.casefold()):
             return read_table(path, full, tuned, more)

@@ -346,3 +346,55 @@ def test_trials_that_were_all_stopped_still_name_their_machine(
     done = okbench("run", "demo", *words, "--trials", "1", "--jobs", "1", "--time-limit", "1s")
     assert "timeout" in done.out
     assert "not recorded" not in done.out.partition("Machine of okbench")[2]
+
+
+def test_a_learner_that_cannot_run_leaves_no_trace(okbench: Okbench, mine: Path) -> None:
+    (mine / "odd.py").write_text(
+        "class NoPredict:\n    def learn(self, X, y):\n        return y\n", encoding="utf-8"
+    )
+    done = okbench(*DATA, "--learners", "RBP,odd:NoPredict", *FAST)
+    assert (done.code, "asks for the methods learn and predict" in done.err) == (2, True)
+    assert not (mine / "runs").exists()
+
+
+def test_a_damaged_definition_is_named_and_stops_no_listing(okbench: Okbench, mine: Path) -> None:
+    (mine / "runs/own").mkdir(parents=True)
+    (mine / "runs/own/bad.csv.yaml").write_text("{", encoding="utf-8")
+    assert "own/bad.csv" in okbench("list", "tables").out
+    refused = okbench("report", "own/bad.csv")
+    assert (refused.code, "runs/own/bad.csv.yaml:" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["my data #1: ü.csv", "rows", "a.yaml"])
+def test_a_file_may_have_any_name(okbench: Okbench, mine: Path, name: str) -> None:
+    rings(mine / name, rows=40)
+    words = ("--target", "y", "--learners", "RBP", *FAST, "--format", "csv")
+    first = okbench("run", "--data", name, *words)
+    assert list(cells(first)) == ["RBP"]
+    assert okbench("report", f"own/{name}", "--format", "csv").out == first.out
+
+
+def test_a_table_with_a_set_that_needs_a_login_is_no_error(
+    okbench: Okbench, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from okbench.datasets.catalogue import dataset_catalogue
+
+    (mine / "t.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
+        "learners: {RBP: {}}\ndatasets: {breast-cancer: {}, german: {}}\n",
+        encoding="utf-8",
+    )
+    plain = okbench("run", "t.yaml", "--jobs", "1")
+    assert (plain.code, "not run: german" in plain.err) == (3, True)
+    entry = replace(dataset_catalogue.spec("german"), by_hand=("ask for it",))
+    known = dataset_catalogue.spec
+    monkeypatch.setattr(
+        "okbench.datasets.catalogue.dataset_catalogue.spec",
+        lambda name: entry if name == "german" else known(name),
+    )
+    done = okbench("run", "t.yaml", "--jobs", "1")
+    assert (done.code, "because a login is needed: german" in done.err) == (0, True)
+    named = okbench("run", "t.yaml", "--jobs", "1", "--datasets", "breast-cancer,german")
+    assert named.code == 3

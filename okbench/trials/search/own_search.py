@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,7 +49,7 @@ def search_settings(
 ) -> OwnSearch:
     """Search the settings of the chosen learners, and write them beside the outcomes, where every
     command finds them. What was searched before is read, and not run again."""
-    asked = replace(options, timing=False, again=False, memory_limit=math.inf)
+    asked = replace(options, timing=False, again=False)
     chosen = narrowed(table, options)
     assert chosen.search is not None
     store = Store.of(results, f"{table.name}.tune")
