@@ -163,14 +163,15 @@ def defined(own: OwnTable, results: Path, keep: bool) -> tuple[Table, tuple[str,
     before = earlier_learners(place, parse_yaml(text, name, place).plain())
     if before:
         text = own.text(place, before)
-    table, labels = table_of(parse_yaml(text, name, place), place, name), tuple(own.columns())
+    root, labels = parse_yaml(text, name, place), tuple(own.columns())
+    table = table_of(root, place, name)
     # refuses what cannot run before anything is written
     trials_by_cell(table, load_of(table), Options(learners=labels, trials=1))
     if keep:
         if before is None:
             file_of(results, name, TUNED).unlink(missing_ok=True)
         write_whole(place, text.encode("utf-8"))
-    return table, labels
+    return table_of(root, place, name), labels  # without the settings of another search
 
 
 def searched_first(table: Table, results: Path, options: Options) -> bool:

@@ -163,7 +163,7 @@ def test_a_file_of_rows_that_is_described_wrongly_is_refused(
     path = tmp_path / "t.yaml"
     text = TABLE.replace("{rows: 50, budget: 20}", row)
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match="t.yaml:5") as refused:
+    with pytest.raises(ConfigError, match=r"t\.yaml:5") as refused:
         find(str(path))
     assert message in str(refused.value)
 
