@@ -1,4 +1,4 @@
-"""Rows a second of the learners: against plain loops, scikit-learn, the machine's own limits."""
+"""Rows per second of the learners: against plain loops, scikit-learn, the machine's own limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PLAIN_ROWS = {"BPA-NN": 600, "BPA-P": 400, "TVM": 100, "BSGD-M": 1000, TABLE: 10
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured for one learner on one set; rates in rows a second."""
+    """What was measured for one learner on one set; rates in rows per second."""
 
     dataset: str
     learner: str
@@ -240,7 +240,7 @@ OURS = {TABLE: partial(learn, "BSGD-M", search="table")}  # with settings that a
 
 
 def _product_seconds(rows: Stream, rounds: int) -> dict[int, float]:
-    """Seconds a row for the BLAS product with as many columns."""
+    """Seconds per row for the BLAS product with as many columns."""
     sizes = {columns: limits.product(STRETCH_ROWS, rows.X.shape[1], columns)
              for columns in (COMPONENTS, 1024)}  # fmt: skip
     times = medians(sizes, 20 * rounds)
@@ -250,7 +250,7 @@ def _product_seconds(rows: Stream, rounds: int) -> dict[int, float]:
 def _bound_seconds(
     learner: str, rows: Stream, machine: limits.Limits, products: dict[int, float]
 ) -> float | None:
-    """Seconds a row for the arithmetic that no way of writing the learner can leave out."""
+    """Seconds per row for the arithmetic that no way of writing the learner can leave out."""
     sparse = not isinstance(rows.X, np.ndarray)
     if learner == "FOGD":
         product = rows.filled * COMPONENTS / machine.read_l2 if sparse else products[COMPONENTS]

@@ -52,7 +52,7 @@ print(json.dumps({"rows": X.shape[0], "seconds": seconds, "bytes": peak() - befo
 
 
 def main(folder: Path, names: tuple[str, ...]) -> None:
-    """Print rows a second and peak memory of both readers, and their ratios."""
+    """Print rows per second and peak memory of both readers, and their ratios."""
     print(
         f"{'':10}{'rows':>9}{'scikit-learn':>28}{'okbench':>28}{'faster':>9}{'memory':>8}{'read':>7}"
     )

@@ -1,6 +1,6 @@
 """How long it takes to read results: 20,000 outcomes with curves, reported and checked.
 
-Each is done by a process of its own, imports included, whose CPU seconds and peak memory are told.
+Each is done by a process of its own, whose CPU seconds and peak memory are printed (with imports).
 """
 
 from __future__ import annotations

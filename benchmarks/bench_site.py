@@ -1,6 +1,6 @@
 """How long it takes to make pages of 20,000 outcomes with curves.
 
-Done by a process of its own, imports included, whose CPU seconds and peak memory are told.
+Done by a process of its own, imports included, whose CPU seconds and peak memory are printed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Stream:
 
     @property
     def filled(self) -> float:
-        """Values a row holds."""
+        """The number of values in a row."""
         return self.X.size / len(self)
 
     def head(self, n_rows: int) -> Stream:

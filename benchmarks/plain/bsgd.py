@@ -3,7 +3,7 @@
 `targets` are class positions, or -1/+1 when there is one column. Returned are the scores before
 each row was learned, the vectors, and their coefficients (vectors × columns).
 
-With `literal`, coefficients shrink at every row as they are told to, and rounding decides which of
+With `literal`, coefficients shrink at every row as stated, and rounding decides which of
 many equal ones is the smallest; without, what all share is left out, and the oldest is.
 """
 

@@ -23,7 +23,7 @@ def locked(
 ) -> Iterator[None]:
     """Hold the lock of a file, which is made when it is missing, waiting as long as it takes.
 
-    `on_wait` is called once when another holds the lock. `check_stop` is called ten times a second
+    `on_wait` is called once when another holds the lock. `check_stop` is called every 0.1 s
     meanwhile and may raise to give up.
     """
     with path.open("ab") as file:

@@ -13,7 +13,7 @@ from okbench.cli import options
 from okbench.cli.choices import DATASETS, LEARNERS, TABLE
 
 if TYPE_CHECKING:
-    from okbench.reports.guard.check import Check
+    from okbench.reports.guard.check import BaselineCheck
     from okbench.reports.guard.speed import Allowed
 
 FORMATS = ("text", "json", "junit", "md")
@@ -109,7 +109,7 @@ def check(
 
 def _check_results(
     baseline: Path, new: Path | None, tolerance: float, subset: bool, allowed: Allowed
-) -> Check:
+) -> BaselineCheck:
     from okbench.learners.registry import versions
     from okbench.reports.guard.check import check as check_contents
     from okbench.reports.guard.check import joined
@@ -143,7 +143,7 @@ def _check_speed(
     datasets: tuple[str, ...] | None,
     learners: tuple[str, ...] | None,
     rounds: int | None,
-) -> Check:
+) -> BaselineCheck:
     from tqdm import tqdm
 
     from okbench.cli.speed_job import ROUNDS, compare_speed

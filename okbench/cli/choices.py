@@ -97,9 +97,9 @@ def _tables() -> Iterable[str]:
 
 
 def _datasets() -> Iterable[str]:
-    from okbench.datasets.catalogue.dataset_catalogue import names
+    from okbench.datasets.catalogue.dataset_catalogue import dataset_names
 
-    return names()
+    return dataset_names()
 
 
 def _learners() -> Iterable[str]:

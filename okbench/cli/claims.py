@@ -62,7 +62,7 @@ def claims(
 
     places = [results] if results else [RUNS, shipped("results")]
     outcomes = Outcomes(places, Options(trials=trials, seed=seed), versions())
-    judge = claim_evidence.printed if printed else claim_evidence.measured
+    judge = claim_evidence.printed if printed else claim_evidence.measured_evidence
     settled = [
         settle_claim(claim, outcomes.report, judge, outcomes.table)
         for claim in chosen_claims(which, learner, dataset)

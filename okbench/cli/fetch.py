@@ -95,7 +95,7 @@ def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     from okbench.datasets.catalogue import dataset_catalogue
     from okbench.papers.table_catalogue import find
 
-    found = list(dataset_catalogue.names()) if everything else []
+    found = list(dataset_catalogue.dataset_names()) if everything else []
     for name in names:
         match kind_of(name):
             case "dataset":

@@ -56,9 +56,9 @@ def list_datasets(form: str) -> None:
 
     A dataset that okbench computes itself has no files; it is "embedded".
     """
-    from okbench.datasets.catalogue.dataset_catalogue import names, spec
+    from okbench.datasets.catalogue.dataset_catalogue import dataset_names, spec
 
-    _show([_dataset_row(entry) for entry in map(spec, names())], form)
+    _show([_dataset_row(entry) for entry in map(spec, dataset_names())], form)
 
 
 @list_group.command(

@@ -164,14 +164,16 @@ def defined(own: OwnTable, results: Path, keep: bool) -> tuple[Table, tuple[str,
     if before:
         text = own.text(place, before)
     root, labels = parse_yaml(text, name, place), tuple(own.columns())
-    table = table_of(root, place, name)
+    # settings that were searched for other rows stand beside `place` until it is written
+    apart = place if before is not None else place.parent / "apart" / place.name
+    table = table_of(root, apart, name)
     # refuses what cannot run before anything is written
     trials_by_cell(table, load_of(table), Options(learners=labels, trials=1))
     if keep:
         if before is None:
             file_of(results, name, TUNED).unlink(missing_ok=True)
         write_whole(place, text.encode("utf-8"))
-    return table_of(root, place, name), labels  # without the settings of another search
+    return table, labels
 
 
 def searched_first(table: Table, results: Path, options: Options) -> bool:

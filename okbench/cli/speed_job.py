@@ -22,7 +22,7 @@ from typing import IO
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.papers.table_types import Table
-from okbench.reports.guard.check import Check
+from okbench.reports.guard.check import BaselineCheck
 from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
 from okbench.trials.plan.cells import chosen_cells
 from okbench.trials.plan.options import Options
@@ -43,7 +43,7 @@ def compare_speed(
     rounds: int = ROUNDS,
     allowed: Allowed | None = None,
     watch: Callable[[int, int], None] = lambda done, total: None,
-) -> Check:
+) -> BaselineCheck:
     """Time every chosen cell of a table in both versions. `watch` is called with the number
     of cells done and of all.
 
@@ -69,7 +69,7 @@ def compare_speed(
             except _Refused as error:
                 refused.append(str(error))
         watch(len(cells), len(cells))
-    return Check((), tuple(found), "; ".join(refused))
+    return BaselineCheck((), tuple(found), "; ".join(refused))
 
 
 def _turn_about(base: _Run, head: _Run, rounds: int, allowed: Allowed) -> SpeedCheck:
@@ -128,7 +128,7 @@ class _Side:
 
     def ask(self, arguments: list[str]) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it ended, which the missing answer tells
+        with suppress(BrokenPipeError):  # it ended, and the missing answer shows it
             self._process.stdin.write(json.dumps(arguments) + "\n")
             self._process.stdin.flush()
         refusal = self.answer()

@@ -21,7 +21,7 @@ PACKED = ("", ".bz2", ".gz", ".xz")
 
 
 @dataclass(frozen=True)
-class Record:
+class CheckedFile:
     """What was found when a file was last checked."""
 
     held_as: str  # its name in the folder
@@ -104,11 +104,11 @@ def private_folder(file: FileSpec) -> Path:
     return folder_of(file) / ".okbench"
 
 
-def record_of(file: FileSpec) -> Record | None:
+def record_of(file: FileSpec) -> CheckedFile | None:
     """The record of a file, whether or not the file is still here."""
     path = private_folder(file) / f"{file.name}.json"
     try:
-        record = Record(**json.loads(path.read_text(encoding="utf-8")))
+        record = CheckedFile(**json.loads(path.read_text(encoding="utf-8")))
         _check_record(record, file)
         return record
     except FileNotFoundError:
@@ -121,18 +121,19 @@ def record_of(file: FileSpec) -> Record | None:
         ) from error
 
 
-def _check_record(record: Record, file: FileSpec) -> None:
+def _check_record(record: CheckedFile, file: FileSpec) -> None:
     """ValueError for values of another type, or a name that leads elsewhere."""
     kinds = {"str": str, "int": int}
     if any(
-        type(getattr(record, each.name)) is not kinds[str(each.type)] for each in fields(Record)
+        type(getattr(record, each.name)) is not kinds[str(each.type)]
+        for each in fields(CheckedFile)
     ):
         raise ValueError("a value of another type")
     if record.held_as not in {f"{file.name}{suffix}" for suffix in PACKED}:
         raise ValueError("another name")
 
 
-def write_record(file: FileSpec, record: Record) -> None:
+def write_checked(file: FileSpec, record: CheckedFile) -> None:
     """Write a record; a reader sees the old one or the new one, never half of it."""
     text = json.dumps(asdict(record), indent=1) + "\n"
     with replacing(private_folder(file) / f"{file.name}.json") as out:

@@ -92,7 +92,7 @@ SHIPPED: Mapping[str, Callable[[], _Shipped]] = {
 
 
 @dataclass(frozen=True)
-class Stream:
+class GeneratedRows:
     """A recipe for endless rows: `make(draws, positions)` gives those at `positions`."""
 
     make: Callable[[np.random.Generator, NDArray[np.int64]], _Rows]
@@ -203,11 +203,11 @@ def _circuit(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 100.0 * X[:, 0], frequency * X[:, 2] - 1.0 / (frequency * (1.0 + 10.0 * X[:, 3]))
 
 
-STREAMS: Mapping[str, Stream] = {
-    "checkerboard": Stream(_checkerboard),
-    "spirals": Stream(_spirals),
-    "hyperplane": Stream(_hyperplane),
-    "friedman1": Stream(_friedman1, "regression"),
-    "friedman2": Stream(_friedman2, "regression"),
-    "friedman3": Stream(_friedman3, "regression"),
+STREAMS: Mapping[str, GeneratedRows] = {
+    "checkerboard": GeneratedRows(_checkerboard),
+    "spirals": GeneratedRows(_spirals),
+    "hyperplane": GeneratedRows(_hyperplane),
+    "friedman1": GeneratedRows(_friedman1, "regression"),
+    "friedman2": GeneratedRows(_friedman2, "regression"),
+    "friedman3": GeneratedRows(_friedman3, "regression"),
 }

@@ -187,11 +187,12 @@ class OnlineLearner(ABC):
             raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
         return problem, targets
 
-    def _finite(self, scores: FloatArray) -> FloatArray:
-        if not all_finite(scores):
-            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise Diverged(row, f"{self.name}: the score of row {row} is not a finite number")
-        return scores
+    def _finite(self, answers: FloatArray, what: str = "score") -> FloatArray:
+        """The answers, one line per row; a line that is not finite raises Diverged."""
+        if not all_finite(answers):
+            row = int(np.argmin(np.isfinite(answers).reshape(len(answers), -1).all(axis=1)))
+            raise Diverged(row, f"{self.name}: the {what} of row {row} is not a finite number")
+        return answers
 
     @abstractmethod
     def _start(self, problem: Problem) -> None:

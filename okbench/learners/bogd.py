@@ -8,7 +8,7 @@ from okbench.base.errors import UsageError
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED, RESIDUAL
 from okbench.learners.compiled.rules.bogd import BOGDRule, learn_bogd
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
@@ -76,7 +76,7 @@ class BOGD(BudgetedLearner):
         )
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         n_uniforms = len(stream.targets) - first if self._rule.at_random else 0
         uniforms = self.draws.look_ahead(n_uniforms)

@@ -9,7 +9,7 @@ from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import AGGRESSIVE
 from okbench.learners.compiled.rules.bpa_projection import Neighbours, learn_bpann, learn_bpap
 from okbench.learners.compiled.rules.bpas import AggressiveRule
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
@@ -61,7 +61,7 @@ class BPAP(BudgetedPassiveAggressive):
         return aligned(slots, padded(slots))  # root of the inverse Gram matrix, oldest first
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         root = model.memory
         rows = aligned(3, root.shape[1])
@@ -82,7 +82,7 @@ class BPANN(BudgetedPassiveAggressive):
         return Neighbours(np.zeros(self.budget, dtype=np.int64), np.zeros(self.budget))
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         return learn_bpann(
             stream, first, model.supports, model.size, self._rule, model.memory, work

@@ -6,7 +6,7 @@ from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import AGGRESSIVE
 from okbench.learners.compiled.rules.bpas import AggressiveRule, learn_bpas
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
@@ -39,7 +39,7 @@ class BPAS(BudgetedLearner):
         )
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         sums = aligned(5, padded(self._rule.budget))
         return learn_bpas(stream, first, model.supports, model.size, self._rule, sums, work)

@@ -9,7 +9,7 @@ import numpy as np
 from okbench.learners.compiled.losses import HINGE
 from okbench.learners.compiled.merging import placed
 from okbench.learners.compiled.rules.bsgd import BSGDRule, Partners, learn_bsgd
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
@@ -43,7 +43,9 @@ class BSGD(Pegasos):
     def _looks_up(self) -> bool:
         return False
 
-    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+    def _advance(
+        self, stream: RowStream, model: PegasosModel, kernel: FloatArray
+    ) -> tuple[int, int]:
         partners = Partners.of(model.supports, placed() if self._rule.looks_up else np.empty(0))
         return learn_bsgd(stream, model.supports, model.size, self._rule, partners, kernel)
 

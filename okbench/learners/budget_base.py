@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.learners.compiled.lanes import Entries, aligned, kernel_rows
 from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, Stream, Work, score_rows
+from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, RowStream, Work, score_rows
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
@@ -89,7 +89,7 @@ class BudgetedLearner(KernelLearner):
 
     def _walk(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows in order and fill in their scores; how many were learned."""
-        stream = Stream(Entries.of(block), targets, scores, self._position)
+        stream = RowStream(Entries.of(block), targets, scores, self._position)
         widest = int((stream.rows.stops - stream.rows.starts).max(initial=0))
         learned, reason = 0, CRAMPED
         while reason in (CRAMPED, CROWDED):
@@ -113,7 +113,7 @@ class BudgetedLearner(KernelLearner):
 
     @abstractmethod
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         """Learn from row `first` on: (why it ended, rows learned up to, size, updates)."""
 

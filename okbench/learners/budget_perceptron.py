@@ -12,7 +12,7 @@ from okbench.learners.compiled.rules.budget_perceptron import (
     Margins,
     learn_budget_perceptron,
 )
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
@@ -56,7 +56,7 @@ class BudgetPerceptron(BudgetedLearner):
         return Margins(np.zeros(width), aligned(problem.n_columns, width))
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         return learn_budget_perceptron(
             stream, first, model.supports, model.size, self._rule, model.memory, work

@@ -147,7 +147,7 @@ class Problem:
 
     @property
     def n_columns(self) -> int:
-        """Score columns: one, or one a class when the classes are ranked against each other."""
+        """Score columns: one, or one per class when the classes are ranked against each other."""
         return len(self.classes) if self.task == "multiclass" else 1
 
     @classmethod

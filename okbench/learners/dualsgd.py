@@ -5,13 +5,13 @@ from __future__ import annotations
 from okbench.learners.compiled.lanes import Entries, aligned, padded
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED
 from okbench.learners.compiled.rules.dualsgd import (
+    DualWorkspace,
     Features,
     Rule,
-    Workspace,
-    learn_rows,
-    score_rows,
+    learn_dual,
+    score_dual,
 )
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.loss_choice import check_loss, chosen_loss
 from okbench.learners.pegasos import Pegasos, PegasosModel
@@ -92,13 +92,15 @@ class DualSGD(Pegasos):
             weights=aligned(2 * problem.n_columns, lanes),
         )
 
-    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+    def _advance(
+        self, stream: RowStream, model: PegasosModel, kernel: FloatArray
+    ) -> tuple[int, int]:
         rows, targets, scores, seen = stream
-        return learn_rows(
-            rows, targets, seen, model.supports, model.size, Workspace.of(self._features),
+        return learn_dual(
+            rows, targets, seen, model.supports, model.size, DualWorkspace.of(self._features),
             self._leftover, self._rule, kernel, scores,
         )  # fmt: skip
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
-        workspace = Workspace.of(self._features)
-        score_rows(rows, self._learned().supports, workspace, self.sharpness, kernel, scores)
+        workspace = DualWorkspace.of(self._features)
+        score_dual(rows, self._learned().supports, workspace, self.sharpness, kernel, scores)

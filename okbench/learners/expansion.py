@@ -15,7 +15,7 @@ from okbench.learners.compiled.expansion import (
     score_expansion,
 )
 from okbench.learners.compiled.lanes import Entries
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
@@ -76,7 +76,7 @@ class Expansion(KernelLearner):
         self._work = LaneWork.of(problem.n_features, problem.n_columns)
 
     def _learn_rows(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
-        stream = Stream(Entries.of(block), targets, scores, self._position)
+        stream = RowStream(Entries.of(block), targets, scores, self._position)
         for first in range(0, len(block), ROOM):
             last = min(first + ROOM, len(block))
             self._work = self._work.with_room_for(stream.rows, first, last)

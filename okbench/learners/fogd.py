@@ -36,11 +36,12 @@ class FOGD(LinearOnMap):
         self._scale = 1.0 / self.width
         return FourierMap.of(draws.normals(problem.n_features, self.components) / self.width)
 
-    @np.errstate(all="ignore")  # what overflows shows in the gaps
+    @np.errstate(all="ignore")  # gaps that are not finite raise Diverged
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each."""
         scales = np.full(self._begun().n_features, self._scale)
-        return fourier_gaps(self.map, scales, self._moved(X))
+        gaps = fourier_gaps(self.map, scales, self._moved(X))
+        return self._finite(gaps, "kernel gap")
 
     def check_settings(self) -> None:
         super().check_settings()

@@ -7,7 +7,7 @@ import numpy as np
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import NOT_POSITIVE
 from okbench.learners.compiled.rules.forgetron import ForgetronRule, learn_forgetron
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import FloatArray, Problem, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice
@@ -58,7 +58,7 @@ class Forgetron(BudgetedLearner):
         return np.zeros(2)  # the damage so far, and the mistakes
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         return learn_forgetron(
             stream, first, model.supports, model.size, self._rule, model.memory, work

@@ -14,7 +14,7 @@ from okbench.learners.rows import Block
 
 
 def fourier_gaps(fourier: FourierMap, scales: FloatArray, block: Block) -> FloatArray:
-    """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers a pair.
+    """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers per pair.
 
     z are D cosines and sines, and k = exp(−½ Σ s² (x − x')²) has a scale s for every input, by
     which the normals behind the frequencies were multiplied (Nguyen et al. 2017, section 3.1).

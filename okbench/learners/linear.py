@@ -11,7 +11,7 @@ import numpy as np
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.losses import HINGE, RESIDUAL
-from okbench.learners.compiled.rules.linear import learn_rows, score_rows
+from okbench.learners.compiled.rules.linear import learn_on_map, score_on_map
 from okbench.learners.contract import Draws, FloatArray, Problem, Task
 from okbench.learners.maps import FeatureMap
 from okbench.learners.rows import Block
@@ -83,7 +83,7 @@ def learn_on(
 ) -> int:
     """Learn rows in order and fill in the scores they had before; how many changed the weights."""
     return sum(
-        learn_rows(
+        learn_on_map(
             feature_map.finish,
             projected,
             first,
@@ -103,7 +103,7 @@ def score_on(
 ) -> None:
     """Fill in the scores of rows; nothing is learned."""
     for first, projected in stretches(feature_map, block):
-        score_rows(feature_map.finish, projected, first, weights, scores)
+        score_on_map(feature_map.finish, projected, first, weights, scores)
 
 
 def stretches(feature_map: FeatureMap, block: Block) -> Iterator[tuple[int, FloatArray]]:

@@ -39,7 +39,7 @@ class FeatureMap(Protocol):
     def nbytes(self) -> int: ...
 
     def project(self, block: Block, first: int, out: FloatArray) -> None:
-        """Fill `out` with the projections of the rows from `first` on, one a line."""
+        """Fill `out` with the projections of the rows from `first` on, one per line."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from okbench.base.errors import UsageError
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import HINGE, RESIDUAL, add_features, step
 from okbench.learners.compiled.rules.nogd import NOGDRule, learn_nogd
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.linear import learn_on, score_on
 from okbench.learners.maps import NystroemMap
@@ -119,7 +119,7 @@ class NOGD(BudgetedLearner):
             )
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         return learn_nogd(stream, first, model.supports, model.size, self._rule, work)
 

@@ -13,7 +13,7 @@ may be anywhere, because their kernel with what was learned is then 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
     @classmethod
     def for_width(cls, width: float) -> Self:
-        """Not chosen yet. Of widths so small that the sharpness is no double, the scores tell."""
+        """Not chosen yet. Widths so small that the sharpness is no double show in the scores."""
         with np.errstate(over="ignore", divide="ignore"):
             sharpness = float(0.5 / np.float64(width) / np.float64(width))
         return cls(sharpness if np.isfinite(sharpness) else 0.0)
@@ -48,7 +48,7 @@ class Origin(NamedTuple):
         """The origin of a model whose first rows are these."""
         if self.is_chosen or not len(block):
             return self
-        if not self._errors(block[:1])[0] > MOVED_FROM:
+        if not self._error(block.squared_norms[0]) > MOVED_FROM:
             return self._replace(is_chosen=True)
         row = block[:1].dense[0]
         share = LEFT / len(row)
@@ -79,10 +79,12 @@ class Origin(NamedTuple):
 
     def check(self, moved: Block) -> None:
         """Refuse rows that are too far away for their kernels to be right."""
-        errors = self._errors(moved)
-        if not (errors > REFUSED_FROM).any():
+        if self.sharpness == 0.0 or not len(moved):
             return
-        row = int(np.argmax(errors > REFUSED_FROM))
+        norms = moved.squared_norms
+        if not self._error(norms.max()) > REFUSED_FROM:
+            return
+        row = int(np.argmax(self._error(norms) > REFUSED_FROM))
         distances = moved[row : row + 1].dense[0]
         column = int(np.argmax(np.abs(distances)))
         here = float(self.values[self.columns == column].sum())
@@ -93,9 +95,6 @@ class Origin(NamedTuple):
             "apart have no correct digits; scale the column, or raise the width"
         )
 
-    def _errors(self, block: Block) -> FloatArray:
+    def _error(self, squared_norm: Any) -> Any:
         """How far rounding may move the exponent of a row's kernel; without a kernel, nowhere."""
-        if self.sharpness == 0.0:
-            return np.zeros(len(block))
-        with np.errstate(over="ignore"):
-            return EPSILON * self.sharpness * block.squared_norms
+        return EPSILON * self.sharpness * squared_norm

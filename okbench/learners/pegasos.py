@@ -11,7 +11,7 @@ from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import Entries, aligned
 from okbench.learners.compiled.pegasos import score_rows_of
 from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.rows import Block
@@ -85,7 +85,7 @@ class Pegasos(OnlineLearner):
         for first in range(0, len(block), BLOCK):
             rows = slice(first, first + BLOCK)
             model = self._learned()
-            stream = Stream(Entries.of(block[rows]), targets[rows], scores[rows], model.seen)
+            stream = RowStream(Entries.of(block[rows]), targets[rows], scores[rows], model.seen)
             size, updates = self._advance(stream, model, kernel)
             self._model = PegasosModel(model.supports, size, model.seen + len(stream.targets))
             self.updates += updates
@@ -104,7 +104,9 @@ class Pegasos(OnlineLearner):
         return scores, aligned(1, self._learned().supports.coefficients.shape[1])
 
     @abstractmethod
-    def _advance(self, stream: Stream, model: PegasosModel, kernel: FloatArray) -> tuple[int, int]:
+    def _advance(
+        self, stream: RowStream, model: PegasosModel, kernel: FloatArray
+    ) -> tuple[int, int]:
         """Learn rows and fill in the scores they had before: (size, updates)."""
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:

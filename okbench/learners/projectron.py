@@ -7,7 +7,7 @@ from typing import ClassVar
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.rules.projectron import Gram, ProjectronRule, learn_projectron
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
@@ -61,7 +61,7 @@ class Projectron(BudgetedLearner):
         return Gram(aligned(*shape), aligned(*shape))
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         projection = aligned(1, padded(self._rule.budget))
         return learn_projectron(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.rules.rbp import RBPRule, learn_rbp
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import Problem
 from okbench.learners.registry import learner
 
@@ -35,7 +35,7 @@ class RBP(BudgetedLearner):
         )
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         uniforms = self.draws.look_ahead(len(stream.targets) - first)
         reason, learned, size, updates, drawn = learn_rbp(

@@ -164,7 +164,7 @@ def find_named(name: str) -> Entry:
 
 def versions() -> Mapping[str, int | None]:
     """The version of every learner by name, None for those of installed packages: they announce no
-    more than a name, and only importing them would tell.
+    more than a name, and their version is known only after importing them.
     """
     return {entry.name: entry.version if is_ours(entry) else None for entry in catalogue().values()}
 

@@ -77,7 +77,7 @@ class Block:
     def squared_norms(self) -> FloatArray:
         if isinstance(self.matrix, np.ndarray):
             return np.einsum("ij,ij->i", self.matrix, self.matrix)
-        with np.errstate(over="ignore"):  # the score tells when a norm is too large
+        with np.errstate(over="ignore"):  # a norm that is too large shows in the score
             parts = np.square(self.matrix.data), self.matrix.indices, self.matrix.indptr
             return sp.csr_array(parts, shape=self.matrix.shape) @ np.ones(self.matrix.shape[1])
 

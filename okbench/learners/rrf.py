@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner, arrays_in
 from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rules.rrf import Model, Rates, Workspace, learn_rows, score_rows
+from okbench.learners.compiled.rules.rrf import (
+    Model,
+    Rates,
+    Workspace,
+    learn_with_scales,
+    score_with_scales,
+)
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.kernel import BLOCK
 from okbench.learners.kernel_gaps import fourier_gaps
@@ -66,14 +72,15 @@ class RRF(OnlineLearner):
         held = self._model.weights[:, : self._model.components]
         return held.reshape(len(held) // 2, -1)
 
-    @np.errstate(all="ignore")  # what overflows shows in the gaps
+    @np.errstate(all="ignore")  # gaps that are not finite raise Diverged
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each; with
         the scales as learned so far."""
         self._begun()
         scales = self._model.scales
         frequencies = scales[:, np.newaxis] * self._model.noise[:, : self._model.components]
-        return fourier_gaps(FourierMap.of(frequencies), scales, self._moved(X))
+        gaps = fourier_gaps(FourierMap.of(frequencies), scales, self._moved(X))
+        return self._finite(gaps, "kernel gap")
 
     @property
     def nbytes(self) -> int:
@@ -120,14 +127,16 @@ class RRF(OnlineLearner):
         work = Workspace.of(self._model)
         for rows in _slices(block):
             entries = _entries(block[rows])
-            self.updates += learn_rows(entries, targets[rows], work, self._rates, scores[rows])
+            self.updates += learn_with_scales(
+                entries, targets[rows], work, self._rates, scores[rows]
+            )
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
         work = Workspace.of(self._model)
         for rows in _slices(block):
-            score_rows(_entries(block[rows]), work, scores[rows])
+            score_with_scales(_entries(block[rows]), work, scores[rows])
         return scores
 
 

@@ -7,7 +7,7 @@ from okbench.learners.compiled.losses import NOT_POSITIVE
 from okbench.learners.compiled.rules.tvm import Bench, TVMRule, learn_tvm
 from okbench.learners.compiled.rules.tvm_machine import Machine
 from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import Stream, Work
+from okbench.learners.compiled.walks import RowStream, Work
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_choice, check_number
@@ -70,7 +70,7 @@ class TVM(BudgetedLearner):
         return Machine.empty(self.budget + 1)
 
     def _advance(
-        self, stream: Stream, first: int, model: BudgetModel, work: Work
+        self, stream: RowStream, first: int, model: BudgetModel, work: Work
     ) -> tuple[int, int, int, int]:
         supports, size, machine = model
         bench = Bench.of(supports)

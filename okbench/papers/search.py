@@ -10,7 +10,7 @@ A table says how to search:
       together: {value: 60, inferred: ours}             # beyond: one setting after the other
       subset: {value: 0.1, inferred: not stated}        # of the rows
       at_least: {value: 1000, inferred: not stated}     # rows, where there are as many
-      runs: {value: 3, inferred: not stated}            # row orders a value
+      runs: {value: 3, inferred: not stated}            # permutations per value
 
 `subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1`
 the search of the table beside holds here too, except for the keys that are given again.

@@ -15,7 +15,7 @@ _POWER = re.compile(r"([A-Za-z])(?:\^(\d+))?")
 def read_stated(node: Node, symbols: Mapping[str, str]) -> StatedComplexity:
     """What is stated of a learner: `{strategy: Removal, time: O(B), space: O(B)}`.
 
-    `symbols` tells the setting each letter stands for.
+    `symbols` gives the setting each letter stands for.
     """
     fields = node.fields({"strategy", "time", "space"}, required=["strategy", "time", "space"])
     time, space = fields["time"], fields["space"]

@@ -143,7 +143,7 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure draws: each quantity in panels of its own, with a line a learner or dataset.
+    """What a figure draws: each quantity in panels of its own, with a line per learner or dataset.
 
     `bound` is one that the paper proves of the metric, drawn beside every line.
     """
@@ -237,7 +237,7 @@ class Table:
         return METRICS[self.protocol.metric].lower_is_better
 
     def orders_of(self, row: DatasetRow) -> Orders:
-        """Where the row orders of a dataset come from."""
+        """Where the permutations of a dataset come from."""
         return row.orders or self.protocol.orders
 
 

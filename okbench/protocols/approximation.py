@@ -5,12 +5,12 @@ left out."""
 from __future__ import annotations
 
 from okbench.base.config_nodes import Node
-from okbench.protocols.contract import KERNEL, Key, ProtocolKind, Role, Rows, Stage
+from okbench.protocols.contract import KERNEL, Key, ProtocolKind, Role, RowCounts, Stage
 
 _FARTHEST = 2.0  # an approximate kernel is from -1 to 1, an exact one above 0 and up to 1
 
 
-def _stages(role: Role, rows: Rows, detail: float) -> tuple[Stage, ...]:
+def _stages(role: Role, rows: RowCounts, detail: float) -> tuple[Stage, ...]:
     even = rows.count - rows.count % 2
     return (Stage(0, even, ("kernel_gaps",), counted=True, drawn=True, together=2),)
 

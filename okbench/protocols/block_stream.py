@@ -4,10 +4,10 @@ block, score it, learn it, and so on. The size of the blocks is part of the resu
 from __future__ import annotations
 
 from okbench.base.config_nodes import Node
-from okbench.protocols.contract import ONLINE, Key, ProtocolKind, Role, Rows, Stage
+from okbench.protocols.contract import ONLINE, Key, ProtocolKind, Role, RowCounts, Stage
 
 
-def _stages(role: Role, rows: Rows, block: float) -> tuple[Stage, ...]:
+def _stages(role: Role, rows: RowCounts, block: float) -> tuple[Stage, ...]:
     train = rows.n_train or 0
     stream = Stage(
         train, rows.count, ("predict", "learn"), counted=True, drawn=True, block=int(block)

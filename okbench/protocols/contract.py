@@ -86,7 +86,7 @@ KERNEL = Role(
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """How many rows a trial has; `n_train` is None for rows that come in one part."""
 
     count: int
@@ -131,7 +131,7 @@ class Key:
     needs: str  # completes "PROTOCOL needs …"
 
 
-def _whole(rows: Rows) -> int:
+def _whole(rows: RowCounts) -> int:
     return rows.count
 
 
@@ -148,10 +148,10 @@ class ProtocolKind:
 
     name: str
     roles: tuple[Role, ...]
-    stages: Callable[[Role, Rows, int | float], tuple[Stage, ...]]
+    stages: Callable[[Role, RowCounts, int | float], tuple[Stage, ...]]
     answer: str = "prediction"
     key: Key | None = None
-    shuffled: Callable[[Rows], int] = _whole
+    shuffled: Callable[[RowCounts], int] = _whole
     needs_test_rows: bool = False
     is_one_pass: bool = False  # every row is answered, then learned: it can be tuned and recorded
     curve_note: str = ""  # what a reader of its curves must know
@@ -165,8 +165,8 @@ class ProtocolKind:
     def lack(self) -> str:
         """What a learner without any of the roles lacks: completes the sentence "LEARNER … "."""
         methods = ", or ".join(role.spelled for role in self.roles)
-        noun = "method" if self.roles == (KERNEL,) else "methods"
-        return f"{self.roles[-1].lack}: kind: {self.name} asks for the {noun} {methods}"
+        word = "method" if self.roles == (KERNEL,) else "methods"
+        return f"{self.roles[-1].lack}: kind: {self.name} asks for the {word} {methods}"
 
     def detail(self, trial: Any) -> int | float:
         """The value of its key in a trial, 0 when it has no key."""

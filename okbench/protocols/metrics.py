@@ -100,7 +100,7 @@ MISTAKE_RATE = Metric(
     costs=costs.mistakes,
     of_mean=_percent,
     decimals=_two,
-    cost_words="mistakes a row",
+    cost_words="mistakes per row",
     needs_rows=False,
     is_default=True,
 )
@@ -113,7 +113,7 @@ ACCURACY = Metric(
     costs=costs.mistakes,
     of_mean=_percent_right,
     decimals=_two,
-    cost_words="mistakes a row",
+    cost_words="mistakes per row",
     needs_rows=False,
 )
 MEAN_SQUARED_LOSS = Metric(
@@ -123,7 +123,7 @@ MEAN_SQUARED_LOSS = Metric(
     costs=costs.squared_errors,
     of_mean=_as_it_is,
     decimals=_five_digits,
-    cost_words="squared loss a row",
+    cost_words="squared loss per row",
 )
 RMSE = Metric(
     "rmse",
@@ -132,7 +132,7 @@ RMSE = Metric(
     costs=costs.squared_errors,
     of_mean=math.sqrt,
     decimals=_five_digits,
-    cost_words="squared loss a row",
+    cost_words="squared loss per row",
     is_default=True,
 )
 EXCEEDANCE = Metric(

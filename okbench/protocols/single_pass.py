@@ -3,10 +3,10 @@ answer to each row before that row was learned."""
 
 from __future__ import annotations
 
-from okbench.protocols.contract import ONLINE, ProtocolKind, Role, Rows, Stage
+from okbench.protocols.contract import ONLINE, ProtocolKind, Role, RowCounts, Stage
 
 
-def _stages(role: Role, rows: Rows, detail: float) -> tuple[Stage, ...]:
+def _stages(role: Role, rows: RowCounts, detail: float) -> tuple[Stage, ...]:
     return (Stage(0, rows.count, ("learn",), counted=True, drawn=True),)
 
 

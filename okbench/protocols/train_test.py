@@ -7,17 +7,17 @@ learner is given them in blocks, and its curve shows what `learn` returns.
 
 from __future__ import annotations
 
-from okbench.protocols.contract import BATCH, ONLINE, ProtocolKind, Role, Rows, Stage
+from okbench.protocols.contract import BATCH, ONLINE, ProtocolKind, Role, RowCounts, Stage
 
 
-def _stages(role: Role, rows: Rows, detail: float) -> tuple[Stage, ...]:
+def _stages(role: Role, rows: RowCounts, detail: float) -> tuple[Stage, ...]:
     train = rows.n_train or 0
     verb = "fit" if role is BATCH else "learn"
     training = Stage(0, train, (verb,), drawn=True, training=True)
     return (training, Stage(train, rows.count, ("predict",), counted=True))
 
 
-def _training_rows(rows: Rows) -> int:
+def _training_rows(rows: RowCounts) -> int:
     return rows.count if rows.n_train is None else rows.n_train
 
 

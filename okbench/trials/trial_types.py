@@ -20,7 +20,7 @@ PROTOCOL_VERSION = 1  # raised by hand when the protocol loop changes outcomes
 
 @dataclass(frozen=True)
 class Trial:
-    """One learner on one row order of one dataset; its id covers all that decides the outcome."""
+    """One learner on one permutation of one dataset; its id covers all that decides the outcome."""
 
     dataset: str
     variant: str

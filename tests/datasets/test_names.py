@@ -32,7 +32,7 @@ def test_plain_names(name: str) -> None:
 
 
 def test_every_shipped_name_is_plain() -> None:
-    for name in dataset_catalogue.names():
+    for name in dataset_catalogue.dataset_names():
         entry = dataset_catalogue.spec(name)
         names = [
             name,
@@ -56,7 +56,7 @@ def described(world: World, **changed: object) -> None:
 def test_an_entry_whose_names_lead_elsewhere_is_refused(world: World, key: str, name: str) -> None:
     described(world, **{key: name})
     with pytest.raises(ConfigError, match=r"user-datasets\.yaml:1"):
-        dataset_catalogue.names()
+        dataset_catalogue.dataset_names()
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", "", "x" * 200])

@@ -13,12 +13,12 @@ from okbench.base.errors import DataError
 from okbench.datasets.readers import chunks as chunking
 from okbench.datasets.readers.arff import read_arff
 from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
-from okbench.datasets.readers.table import Table
+from okbench.datasets.readers.table import ColumnTable
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def read(folder: Path, text: str | bytes, **layout: object) -> Table:
+def read(folder: Path, text: str | bytes, **layout: object) -> ColumnTable:
     path = folder / "table"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_delimited(path, Layout(**layout))  # type: ignore[arg-type]

@@ -72,7 +72,7 @@ def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> Non
 def variants() -> list[tuple[str, str]]:
     return [
         (name, variant)
-        for name in dataset_catalogue.names()
+        for name in dataset_catalogue.dataset_names()
         if name not in LARGE and not dataset_catalogue.spec(name).embedded
         for variant in dataset_catalogue.spec(name).variants
     ]

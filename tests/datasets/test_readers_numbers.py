@@ -11,14 +11,14 @@ from okbench.datasets.readers.numbers import (
     EASY,
     HARD,
     NO_NUMBER,
-    Scratch,
+    NumberScratch,
     scan_number,
 )
 
 
 def scan(text: str) -> tuple[int, int, float]:
     raw = np.frombuffer(text.encode() + b"\n", dtype=np.uint8)
-    scratch = Scratch.new()
+    scratch = NumberScratch.new()
     end, kind = scan_number(raw, 0, scratch)
     return end, kind, float(scratch.value[0])
 

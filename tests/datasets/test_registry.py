@@ -57,7 +57,7 @@ files:
 
 
 def test_the_42_sets_of_the_papers_and_the_embedded_ones_are_there() -> None:
-    assert set(dataset_catalogue.names()) == {*PAPER_SETS, *EMBEDDED}
+    assert set(dataset_catalogue.dataset_names()) == {*PAPER_SETS, *EMBEDDED}
     assert len(PAPER_SETS) == 42
 
 
@@ -112,7 +112,7 @@ def test_every_entry_of_a_paper_can_be_fetched_cited_and_expected(name: str) -> 
 
 
 def test_every_file_is_used_by_a_variant() -> None:
-    for name in dataset_catalogue.names():
+    for name in dataset_catalogue.dataset_names():
         entry = dataset_catalogue.spec(name)
         used = {file.key for way in entry.variants.values() for file in entry.files_of(way)}
         assert used == set(entry.files), name
@@ -121,14 +121,14 @@ def test_every_file_is_used_by_a_variant() -> None:
 def test_no_two_files_share_a_place() -> None:
     places = [
         (file.folder, file.name)
-        for name in dataset_catalogue.names()
+        for name in dataset_catalogue.dataset_names()
         for file in dataset_catalogue.spec(name).files.values()
     ]
     assert len(places) == len(set(places))
 
 
 def test_an_address_without_https_has_a_checksum_or_is_fetched_by_hand() -> None:
-    for name in dataset_catalogue.names():
+    for name in dataset_catalogue.dataset_names():
         entry = dataset_catalogue.spec(name)
         for file in entry.files.values():
             for source in file.sources:
@@ -145,7 +145,7 @@ def test_every_held_file_is_described_as_the_manifest_counts_it() -> None:
     manifest = yaml.safe_load((SHARED / "data" / "manifest.yaml").read_text(encoding="utf-8"))
     files = {
         (file.folder, file.name): file
-        for name in dataset_catalogue.names()
+        for name in dataset_catalogue.dataset_names()
         for file in dataset_catalogue.spec(name).files.values()
     }
     for held in manifest["datasets"]:
@@ -178,7 +178,7 @@ def test_every_hash_in_the_list_of_sources_is_one_of_ours_or_of_a_file_we_leave(
         for check in entry.get("member_checksums", ())
     }
     manifest = (SHARED / "data" / "manifest.yaml").read_text(encoding="utf-8")
-    for name in dataset_catalogue.names():
+    for name in dataset_catalogue.dataset_names():
         for file in dataset_catalogue.spec(name).files.values():
             for source in file.sources:
                 for kind, value in (("sha256", source.sha256), ("md5", source.md5)):
@@ -296,7 +296,7 @@ def test_a_users_own_entries_follow_ours(tmp_path: Path) -> None:
         "{all: {name: mine.csv, path: /somewhere/mine.csv}}}\n",
         encoding="utf-8",
     )
-    assert dataset_catalogue.names()[-1] == "mine"
+    assert dataset_catalogue.dataset_names()[-1] == "mine"
     assert dataset_catalogue.spec("mine").user_defined
     assert dataset_catalogue.spec("mine").files["all"].path == "/somewhere/mine.csv"
 
@@ -306,17 +306,17 @@ def test_a_users_own_entry_may_not_take_one_of_our_names(tmp_path: Path) -> None
     text = "datasets:\n  A9A: {task: binary, reader: csv, files: {all: {name: a, path: /a}}}\n"
     own.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="'A9A' is a dataset of okbench; rename yours"):
-        dataset_catalogue.names()
+        dataset_catalogue.dataset_names()
 
 
 def test_a_changed_file_of_own_entries_is_read_again(tmp_path: Path) -> None:
     own = tmp_path / "user-datasets.yaml"
     entry = "{task: binary, reader: csv, files: {all: {name: a, path: /a}}}"
     own.write_text(f"datasets:\n  first: {entry}\n", encoding="utf-8")
-    assert "first" in dataset_catalogue.names()
+    assert "first" in dataset_catalogue.dataset_names()
     own.write_text(f"datasets:\n  second: {entry}\n", encoding="utf-8")
     os.utime(own, ns=(1, 1))
-    assert "second" in dataset_catalogue.names()
+    assert "second" in dataset_catalogue.dataset_names()
 
 
 def test_listing_datasets_imports_nothing_heavy() -> None:
@@ -339,10 +339,10 @@ def test_a_data_folder_that_may_not_be_entered_is_reported(
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path))
     monkeypatch.setattr(Path, "stat", closed)
     with pytest.raises(StoreError, match="OKBENCH_DATA"):
-        dataset_catalogue.names()
+        dataset_catalogue.dataset_names()
 
 
 def test_a_home_folder_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OKBENCH_DATA", "~nobody-of-that-name/x")
     with pytest.raises(UsageError, match=r"OKBENCH_DATA .*no such home folder"):
-        dataset_catalogue.names()
+        dataset_catalogue.dataset_names()

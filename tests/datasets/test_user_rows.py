@@ -270,7 +270,7 @@ def test_an_added_set_is_loaded_by_its_name(tmp_path: Path) -> None:
     add(written(tmp_path, "1 0:2\n-1 3:1\n", "zero.libsvm"), "zero")
     assert load("zero").n_features == 4
     assert load("My rows").n_features == 3
-    assert {"My rows", "zero"} <= set(dataset_catalogue.names())
+    assert {"My rows", "zero"} <= set(dataset_catalogue.dataset_names())
 
 
 def test_a_name_already_taken_is_refused(tmp_path: Path) -> None:

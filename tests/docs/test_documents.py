@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +32,7 @@ CONFIGS = [
         if not path.name.endswith(".tuned.yaml")  # written by okbench tune
     ),
 ]
+SOURCES = sorted((ROOT / "okbench").rglob("*.py"))
 # Keys and anchors of the claims' files are names, not text.
 KEYS = re.compile(r"^\s*(untold|tells|says):|[&*]rivals", re.MULTILINE)
 PRIVATE_WORDS = re.compile(
@@ -221,3 +224,25 @@ def test_the_page_on_own_rows_prints_what_its_commands_print(
         file = tmp_path / f"t{number}.yaml"
         file.write_text(block, encoding="utf-8")
         assert read_table(file, "t").learners
+
+
+def _prose(source: str) -> Iterator[str]:
+    """The comments and the strings of more than one word, without the code in them."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) and " " in token.string:
+            yield re.sub(r"`[^`]*`|\{[^}]*\}", "", KEYS.sub("", token.string))
+
+
+def test_the_words_of_the_sources_are_those_of_the_field() -> None:
+    found = [
+        f"{_named(path)}: {match.group()} in {text[:80]!r}"
+        for path in SOURCES
+        for text in _prose(path.read_text(encoding="utf-8"))
+        for match in PRIVATE_WORDS.finditer(text)
+    ]
+    assert found == []
+
+
+def test_a_private_word_in_a_source_is_found() -> None:
+    (comment,) = _prose("door = 1  # a noun is told")
+    assert [match.group() for match in PRIVATE_WORDS.finditer(comment)] == ["noun", "told"]

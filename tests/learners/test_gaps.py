@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from okbench.base.errors import DataError, UsageError
-from okbench.learners.contract import Draws, Problem, RecordedDraws
+from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.rrf import RRF
 from tests.learners.test_linear import N_FEATURES, stream
@@ -111,3 +111,16 @@ def test_rows_without_a_partner_and_learners_not_begun_are_refused(learner):
         learner.kernel_gaps(X[:5])
     with pytest.raises(DataError, match="7 were announced"):
         learner.kernel_gaps(X[:4, :3])
+
+
+@pytest.mark.parametrize("learner", [FOGD(5, width=1e-305), RRF(5, width=1e-305)], ids=repr)
+def test_gaps_that_are_no_numbers_name_their_row(learner):
+    X, _, problem = stream("binary")
+    X = X[:6].copy()
+    X[:2] = 0.0  # a pair of equal rows has a kernel at any width
+    X[2:] *= 1e6
+    learner.begin(problem, Draws(0))
+    assert np.isfinite(learner.kernel_gaps(X[:2])).all()
+    with pytest.raises(Diverged, match="the kernel gap of row 2 is not a finite number") as found:
+        learner.kernel_gaps(X)
+    assert found.value.row == 2

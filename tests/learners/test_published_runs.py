@@ -1,4 +1,4 @@
-"""The 20 published row orders of five sets give the means and deviations that the paper prints.
+"""The 20 published permutations of five sets give the means and deviations that the paper prints.
 
 Tables 5, 7 and 9 of Lu et al. (2016), with the settings of configs/lsokl, for every learner that
 draws nothing. The paper's cells of one decimal are partly rounded and partly truncated.

@@ -97,7 +97,7 @@ def test_learners_with_random_numbers_are_those_of_the_table(tmp_path: Path) -> 
 
 
 def test_the_reader_of_preparations_agrees_with_the_catalogue() -> None:
-    for name in dataset_catalogue.names():
+    for name in dataset_catalogue.dataset_names():
         entry = dataset_catalogue.spec(name)
         if not entry.user_defined and not entry.embedded:
             for variant in entry.variants.values():

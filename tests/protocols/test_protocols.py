@@ -16,7 +16,7 @@ import pytest
 import okbench
 from okbench.base.errors import ConfigError
 from okbench.papers.table_file import read_table
-from okbench.protocols.contract import BATCH, KERNEL, ONLINE, Rows, UnknownName
+from okbench.protocols.contract import BATCH, KERNEL, ONLINE, RowCounts, UnknownName
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 
@@ -24,8 +24,8 @@ SOURCE = Path(okbench.__file__).parent
 
 
 @pytest.mark.parametrize("name", list(PROTOCOLS))
-@pytest.mark.parametrize("rows", [Rows(600, 400), Rows(601, 400), Rows(600)])
-def test_stages_follow_each_other_and_one_of_them_is_counted(name: str, rows: Rows) -> None:
+@pytest.mark.parametrize("rows", [RowCounts(600, 400), RowCounts(601, 400), RowCounts(600)])
+def test_stages_follow_each_other_and_one_of_them_is_counted(name: str, rows: RowCounts) -> None:
     kind = PROTOCOLS[name]
     if kind.needs_test_rows and rows.n_train is None:
         return
@@ -41,7 +41,7 @@ def test_stages_follow_each_other_and_one_of_them_is_counted(name: str, rows: Ro
 
 
 def test_only_train_test_keeps_test_rows_in_their_places() -> None:
-    kept = {name for name, kind in PROTOCOLS.items() if kind.shuffled(Rows(600, 400)) == 400}
+    kept = {name for name, kind in PROTOCOLS.items() if kind.shuffled(RowCounts(600, 400)) == 400}
     assert kept == {"train-test"}
 
 

@@ -44,7 +44,7 @@ def outcome(total: float | None, of: Trial | None = None, **more: Any) -> Outcom
 def outcomes(
     totals: Iterable[float], learner: str = "A", dataset: str = "rows", **of_trial: Any
 ) -> list[Outcome]:
-    """One outcome a row order."""
+    """One outcome per permutation."""
     return [
         outcome(total, trial(learner, dataset, r, **of_trial)) for r, total in enumerate(totals)
     ]

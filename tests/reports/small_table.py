@@ -47,7 +47,7 @@ def small_table(printed: Mapping[tuple[str, str], str] | None = None, **more: An
 def measured(
     table: Table, dataset: str, label: str, totals: Sequence[float | None], **more: Any
 ) -> list[Outcome]:
-    """Outcomes of a cell, one a row order."""
+    """Outcomes of a cell, one per permutation."""
     column = next(column for column in table.learners if column.label == label)
     entry = find(column.learner)
     cls = entry.load()

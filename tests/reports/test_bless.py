@@ -104,7 +104,7 @@ def test_outcomes_of_other_settings_are_not_blessed(tmp_path: Path) -> None:
 
 
 def test_a_cell_filled_in_part_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"FOGD × two: 5 done, of 6 trials; nothing is blessed"):
+    with pytest.raises(DataError, match=r"FOGD × two: 5 done, of 6 trials; nothing was stored"):
         blessed(tmp_path, all_measured(TABLE)[:-1])
     assert not (tmp_path / "results").exists()
 

@@ -14,7 +14,7 @@ from outcome_material import MACHINE, outcome, outcomes, results_file, trial
 
 from okbench.base.errors import DataError, OkbenchError, StoreError, UsageError
 from okbench.cli.check import check as command
-from okbench.reports.guard.check import Check, check, joined
+from okbench.reports.guard.check import BaselineCheck, check, joined
 from okbench.reports.guard.check_text import PAGES, summary
 from okbench.reports.guard.speed import Allowed, check_seconds
 from okbench.reports.results_paths import pairs
@@ -37,11 +37,11 @@ def contents(found: Sequence[Outcome], **more: Any) -> Contents:
     return Contents(list(found), {"e1": MACHINE, "e2": {**MACHINE, "cpu": "two"}}, **more)
 
 
-def checked(new: Sequence[Outcome], base: Sequence[Outcome] = BASE, **more: Any) -> Check:
+def checked(new: Sequence[Outcome], base: Sequence[Outcome] = BASE, **more: Any) -> BaselineCheck:
     return check("made/t", contents(base), contents(new), **more)
 
 
-def findings(found: Check) -> dict[tuple[str, str], str]:
+def findings(found: BaselineCheck) -> dict[tuple[str, str], str]:
     return {(cell.learner, cell.dataset): cell.finding for cell in found.cells}
 
 
@@ -321,7 +321,7 @@ def test_a_ratio_that_chance_may_explain_is_undecided_and_does_not_pass() -> Non
     now = [1.0, 2.0] * 5 + [2.0, 2.0]
     (one,) = [check_seconds("rows", "A", before, now, Allowed())]
     assert (one.ratio, one.finding) == (2.0 / 1.5, "cannot say")
-    found = Check((), (one,))
+    found = BaselineCheck((), (one,))
     assert (found.passed, summary(found)) == (False, "1 undecided")
     assert 'failures="1"' in PAGES["junit"](found)
 
@@ -349,11 +349,11 @@ def test_a_learner_s_own_ratio_goes_before_that_of_all() -> None:
 
 
 @pytest.fixture
-def failing() -> Check:
+def failing() -> BaselineCheck:
     return checked([replace(BASE[0], total=201), *BASE[1:]])
 
 
-def test_json_says_all(failing: Check) -> None:
+def test_json_says_all(failing: BaselineCheck) -> None:
     page = json.loads(PAGES["json"](failing))
     assert (page["okbench"], page["passed"], page["summary"]) == ("check", False, "1 regression")
     assert page["cells"][0]["finding"] == "worse"

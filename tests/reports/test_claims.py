@@ -112,7 +112,10 @@ def report_of(**values: dict[str, tuple[float, ...]]) -> Report:
 
 def standing(tmp_path: Path, test: str, report: Report | None) -> tuple[str, str, str]:
     settled = settle_claim(
-        written(tmp_path, test), lambda _: report, claim_evidence.measured, table_catalogue.find
+        written(tmp_path, test),
+        lambda _: report,
+        claim_evidence.measured_evidence,
+        table_catalogue.find,
     )
     tested = settled.tests[0]
     return settled.standing, tested.reason, tested.tells
@@ -178,7 +181,10 @@ def test_nine_of_ten_trials_count_where_the_tenth_has_ended_without_a_number(
     whole = replace(report.cells["one", "B"], expected=7)
     report = replace(report, cells={**report.cells, ("one", "A"): short, ("one", "B"): whole})
     settled = settle_claim(
-        written(tmp_path, BEATS), lambda _: report, claim_evidence.measured, table_catalogue.find
+        written(tmp_path, BEATS),
+        lambda _: report,
+        claim_evidence.measured_evidence,
+        table_catalogue.find,
     )
     assert settled.standing == "holds"
     assert settled.tests[0].evidence[0].figures.startswith("A 10 (6 of 7) beats B 12")
@@ -188,7 +194,10 @@ def test_a_part_that_is_refuted_refutes_the_claim(tmp_path: Path) -> None:
     both = "tests: [{in: made/t, of: [A], beats: [B]}, {in: made/t, of: [C], beats: [A]}]"
     report = report_of(one={"A": LOW, "B": HIGH, "C": HIGH})
     settled = settle_claim(
-        written(tmp_path, both), lambda _: report, claim_evidence.measured, table_catalogue.find
+        written(tmp_path, both),
+        lambda _: report,
+        claim_evidence.measured_evidence,
+        table_catalogue.find,
     )
     assert [tested.standing for tested in settled.tests] == ["holds", "refuted"]
     assert settled.standing == "refuted"
@@ -197,7 +206,9 @@ def test_a_part_that_is_refuted_refutes_the_claim(tmp_path: Path) -> None:
 def test_what_follows_from_the_configuration_needs_no_outcome() -> None:
     """16, 40, 20 and 40 times the features of RRF: cod-rna is the counterexample to "20 or 40"."""
     (claim,) = [one for one in claims_of("rrf") if one.id == "rrf/claim7"]
-    settled = settle_claim(claim, lambda _: None, claim_evidence.measured, table_catalogue.find)
+    settled = settle_claim(
+        claim, lambda _: None, claim_evidence.measured_evidence, table_catalogue.find
+    )
     assert [(tested.yes, tested.no) for tested in settled.tests] == [(3, 1), (3, 1)]
     assert settled.standing == "refuted"
     assert {tested.reason for tested in settled.tests} == {"follows from the configuration"}
@@ -289,7 +300,7 @@ def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
     settled = settle_claim(
         written(tmp_path, "untold: a theorem"),
         lambda _: None,
-        claim_evidence.measured,
+        claim_evidence.measured_evidence,
         table_catalogue.find,
     )
     assert (settled.standing, settled.claim.untold) == ("not tested", "a theorem")

@@ -248,7 +248,7 @@ def outcomes() -> Outcomes:
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_stands_as_it_does_by_hand(name: str, outcomes: Outcomes) -> None:
     (claim,) = [one for one in claims_of(name.partition("/")[0]) if one.id == name]
-    settled = settle_claim(claim, outcomes.report, claim_evidence.measured, find)
+    settled = settle_claim(claim, outcomes.report, claim_evidence.measured_evidence, find)
     assert (settled.standing, [(one.yes, one.no) for one in settled.tests]) == by_hand(name)
 
 

@@ -124,6 +124,18 @@ def test_from_the_index_to_a_table_and_back(reader: Reader) -> None:
     assert reader.driver.title == "Results"
 
 
+def test_the_first_page_answers_which_numbers_stand_and_what_the_words_mean(
+    reader: Reader,
+) -> None:
+    answer = reader.one(".answer")
+    assert answer.is_displayed()
+    assert re.match(r"The papers print \d+ numbers in these tables", answer.text)
+    assert answer.location["y"] < 800  # on the first screen of a desk
+    reader.one("a[href='#verdicts']").click()
+    assert reader.driver.current_url.endswith("#verdicts")
+    assert reader.one("#verdicts").is_displayed()
+
+
 def test_nothing_is_loaded_from_elsewhere(reader: Reader) -> None:
     reader.driver.get_log("performance")
     reader.open()

@@ -17,7 +17,7 @@ from small_table import all_measured, small_table
 from okbench.reports.site.axes import Axis, axis, banded, counted, timed
 from okbench.reports.site.build import build
 from okbench.reports.site.frontier import frontier
-from okbench.reports.site.grids import aligned
+from okbench.reports.site.grids import align_numbers
 from okbench.reports.site.line_styles import COLOURS, dashes, hollow, look
 from okbench.reports.site.markup import tag
 from okbench.reports.tables.cells import Cell
@@ -87,6 +87,23 @@ def test_the_index_counts_cells_trials_and_verdicts(pages: dict[str, Page]) -> N
     assert sum(map(int, row[6:11])) == 4  # cells with a printed number
 
 
+def test_the_index_answers_which_numbers_stand(pages: dict[str, Page]) -> None:
+    """The sentences, both axes and the counts per table say the same."""
+    index = pages["index"]
+    row = index.row(NAME)
+    printed, within, better, worse, waiting = map(int, row[6:11])
+    agree, by_fit = (int(text or 0) for text in row[11:13])
+    assert agree + by_fit == printed + within
+    answer = (
+        f"The papers print 4 numbers in these tables, and {4 - waiting} of them were measured. "
+        f"{agree} agree with our measurement. {by_fit} more agree"
+    )
+    assert answer in index.text
+    assert f"{better} are better here than printed, and {worse} worse." in index.text
+    hrefs = {attrs.get("href") for name, attrs in index.tags if name == "a"}
+    assert {"#verdicts", "#tables"} <= hrefs
+
+
 def test_the_machine_and_its_versions_are_on_every_page(pages: dict[str, Page]) -> None:
     for page in pages.values():
         assert "numpy 2, numba 0, okbench 0.1.0" in page.text
@@ -143,12 +160,12 @@ def test_the_baseline_stands_in_a_column_of_its_own(
 
 @given(st.lists(st.text(alphabet="0123456789.±% −+–abc<&", max_size=12), min_size=1))
 def test_aligning_changes_no_text(texts: list[str]) -> None:
-    for text, shown in zip(texts, aligned(texts), strict=True):
+    for text, shown in zip(texts, align_numbers(texts), strict=True):
         assert html.unescape(re.sub(r"<[^>]*>", "", shown)) == text
 
 
 def test_numbers_get_the_room_that_others_need() -> None:
-    one, two = aligned(["35.2 % ± 0.9", "4.01 % ± 10.10"])
+    one, two = align_numbers(["35.2 % ± 0.9", "4.01 % ± 10.10"])
     assert one == '<b data-after="0">35.2</b> % ± <b data-before="0" data-after="0">0.9</b>'
     assert two == "<b>4.01</b> % ± <b>10.10</b>"
 

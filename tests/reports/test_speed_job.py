@@ -14,7 +14,7 @@ from small_table import small_table
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.cli.speed_job import _end, _Side, compare_speed
-from okbench.reports.guard.check import Check
+from okbench.reports.guard.check import BaselineCheck
 from okbench.reports.guard.check_text import PAGES, summary
 from okbench.reports.guard.speed import Allowed
 from okbench.trials.plan.options import Options
@@ -59,7 +59,7 @@ def version(tmp_path: Path, name: str, **seconds: float) -> str:
     return str(package.parent)
 
 
-def timed(tmp_path: Path, base: str, head: str, *allowed: str) -> Check:
+def timed(tmp_path: Path, base: str, head: str, *allowed: str) -> BaselineCheck:
     return compare_speed(
         base, head, TABLE, Options(datasets=("one",)), rounds=10, allowed=Allowed.read(allowed)
     )

@@ -17,7 +17,7 @@ from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.learners.contract import Draws
 from okbench.learners.registry import catalogue, settings_of
 from okbench.trials.replay.record import Record
-from okbench.trials.replay.recording import spelled
+from okbench.trials.replay.recording import record_text
 from okbench.trials.replay.replaying import replay
 
 FOLDER = shipped("configs") / "conformance"
@@ -102,7 +102,7 @@ def made(name, task, folder=FOLDER):
         draws=Draws([17, len(name)]),
         ticks=TICKS,
     )
-    return spelled(replay(record), f"{name} version {entry.version}, made rows", inline)
+    return record_text(replay(record), f"{name} version {entry.version}, made rows", inline)
 
 
 def inline(name: str, numbers):

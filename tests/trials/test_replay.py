@@ -127,7 +127,7 @@ def test_a_dataset_of_okbench_has_named_orders(tmp_path, monkeypatch):
     np.testing.assert_array_equal(found.order, orders[1])
     seeded = read_record(written(tmp_path, rows=rows, order="seeded/0")).order
     np.testing.assert_array_equal(np.sort(seeded), np.arange(600))
-    with pytest.raises(DataError, match=r"r\.json: order: .*2 row orders were published"):
+    with pytest.raises(DataError, match=r"r\.json: order: .*2 permutations were published"):
         read_record(written(tmp_path, rows=rows, order="published/2"))
     with pytest.raises(DataError, match=r"rows\.fingerprint: the rows here are others"):
         read_record(written(tmp_path, rows={**rows, "fingerprint": "other"}))

@@ -29,7 +29,7 @@ from tests.trials.replay_suite import FOLDER, path_of
 
 
 def small(learner, dataset="blobs", **changes):
-    """A trial of a learner of okbench on made rows, at its second row order."""
+    """A trial of a learner of okbench on made rows, on its second permutation."""
     settings = {"RBP": {"budget": 15}, "FOGD": {"components": 20, "step": 0.05}}.get(learner, {})
     chosen = tuple(sorted({**settings, "width": 1.5}.items()))
     told = {"learner": learner, "settings": chosen, "repetition": 1, **changes}

@@ -21,7 +21,7 @@ def test_the_machine_line_names_what_a_timing_depends_on() -> None:
     }
     assert machine_line(machine) == (
         "AMD EPYC 9B14, 2 cores, 24 GB, Linux 6.1, Python 3.11.7, numpy 2.4.6, numba 0.68.1, "
-        "okbench 0.1.0, openblas 0.3.30 Haswell, 1 thread a trial"
+        "okbench 0.1.0, openblas 0.3.30 Haswell, 1 thread per trial"
     )
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from trial_material import load, table, trial
 
 from okbench.base.errors import OkbenchError
+from okbench.cli.run import run as command
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws, Problem, begun
 from okbench.learners.registry import catalogue, is_ours, settings_of
@@ -92,6 +94,47 @@ def test_a_model_beyond_the_limit_is_refused_with_its_arithmetic(tmp_path: Path)
         r"is 1 MB; raise --memory",
     ):
         run(fogd(50_000), load, lambda *a: None, store, options, lambda t: None)
+
+
+def test_more_random_numbers_than_a_bound_are_refused_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_needs, "MOST_DRAWN", 4 * 50_000 - 1)
+    store = Store(tmp_path / "t.jsonl")
+    with pytest.raises(OkbenchError) as refusal:
+        run(fogd(50_000), load, lambda *a: None, store, Options(), lambda t: None)
+    assert str(refusal.value) == (
+        "FOGD × blobs draws 200,000 random numbers before its first row = 50000 components × 4 "
+        "features, one for each component and feature whether a row has it or not; more "
+        "than 199,999 take minutes. Number the features of the file without gaps, leave this "
+        "learner or dataset out, or run all the same with --force"
+    )
+    assert not store.outcomes()
+    forced = run(fogd(50_000), load, lambda *a: None, store, Options(force=True), lambda t: None)
+    assert forced.endings == {"done": 6}
+    monkeypatch.setattr(memory_needs, "MOST_DRAWN", 4 * 50_000)
+    refuse_what_cannot_fit(needs([trial()], load, Options()), Options())
+
+
+WIDE = "1 1:0.5 3:1\n-1 2:1 10000000:2\n1 1:1 5:0.5\n-1 2:0.3 7:1\n"
+
+
+def test_a_file_with_an_index_of_ten_million_runs_or_is_refused_with_its_arithmetic(
+    tmp_path: Path,
+) -> None:
+    """Kernel learners hold what rows use; learners that draw for every feature are refused."""
+    (tmp_path / "wide.svm").write_text(WIDE, encoding="utf-8")
+
+    def invoke(learner: str) -> Result:
+        arguments = ["--data", str(tmp_path / "wide.svm"), "--learners", learner, "--trials", "1"]
+        return CliRunner().invoke(command, [*arguments, "--results", str(tmp_path / "runs")])
+
+    for learner in ("OGD", "RBP", "Projectron"):
+        done = invoke(learner)
+        assert done.exit_code == 0, done.output
+    refused = invoke("RRF").exception
+    assert isinstance(refused, OkbenchError)
+    assert "100 components × 10000000 features" in str(refused)
 
 
 def test_a_dry_run_names_the_needs_and_what_is_unknown(tmp_path: Path) -> None:

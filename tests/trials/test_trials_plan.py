@@ -81,7 +81,7 @@ def test_single_repetitions_can_be_asked_for_and_are_those_of_the_whole() -> Non
 def test_a_published_order_that_is_not_there_is_refused_when_named() -> None:
     page = table(TWO, ("ordered",), orders="published")
     assert len(plan(page, load, Options(repetitions=(1,)))) == 2
-    with pytest.raises(UsageError, match="2 row orders were published"):
+    with pytest.raises(UsageError, match="2 permutations were published"):
         plan(page, load, Options(repetitions=(2,)))
 
 
@@ -117,9 +117,9 @@ def test_a_left_out_cell_of_the_wrong_task_is_no_error() -> None:
 
 
 def test_published_orders_that_are_not_there_are_refused() -> None:
-    with pytest.raises(DataError, match="blobs: no published row orders are held"):
+    with pytest.raises(DataError, match="blobs: the published permutations are not available"):
         plan(table(TWO, orders="published"), load)
-    with pytest.raises(UsageError, match="ordered: 2 row orders were published, so not 3 trials"):
+    with pytest.raises(UsageError, match="ordered: 2 permutations were published, so not 3 trials"):
         plan(table(TWO, ("ordered",), orders="published", runs=3), load)
 
 

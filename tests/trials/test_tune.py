@@ -195,7 +195,7 @@ def test_the_file_tells_all_that_was_tried_and_how(tmp_path: Path) -> None:
     assert record["search"]["ties"] == "the largest of equals"
     tried = record["tried"]["spirals"]["OGD"]
     assert (tried["rows"], tried["seed"], tried["learner"]) == (200, APART, "OGD/1")
-    assert set(tried["mistakes a row"]) == {"2", "0.2"}
+    assert set(tried["mistakes per row"]) == {"2", "0.2"}
     assert record["versions"]["numpy"] == np.__version__
 
 
@@ -285,7 +285,7 @@ def test_a_list_that_was_chosen_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "small.tuned.yaml"
     record = read_yaml(path).plain()
     assert record["search"]["ranges"]["factors"] == [[2, 0.5], [0.25]]
-    costs = record["tried"]["spirals"]["RBP"]["mistakes a row"]
+    costs = record["tried"]["spirals"]["RBP"]["mistakes per row"]
     assert set(costs) == {"factors [2, 0.5]", "factors [0.25]"}
     found = find(str(tmp_path / "small.yaml"), tuned=path).settings["spirals", "RBP"]["factors"]
     assert (found.source, found.value) in [("tuned", (2, 0.5)), ("tuned", (0.25,))]
@@ -327,12 +327,12 @@ def both(folder: Path, changed: dict[str, str] | None = None, *words: str) -> tu
 def test_every_combination_of_what_a_learner_takes_is_tried(tmp_path: Path) -> None:
     said, record = both(tmp_path)
     tried = record["tried"]["spirals"]
-    assert len(tried["RBP"]["mistakes a row"]) == 2
-    assert len(tried["FOGD"]["mistakes a row"]) == 6
+    assert len(tried["RBP"]["mistakes per row"]) == 2
+    assert len(tried["FOGD"]["mistakes per row"]) == 6
     assert tried["FOGD"]["searched"] == [["width", "step"]]
     assert (record["search"]["together"], record["search"]["subsets"]) == (6, {"spirals": 0.02})
     assert (tried["FOGD"]["rows"], tried["RBP"]["rows"]) == (200, 200)
-    costs = tried["FOGD"]["mistakes a row"]
+    costs = tried["FOGD"]["mistakes per row"]
     chosen = record["cells"]["spirals"]["FOGD"]
     words = f"width {chosen['width']['value']:g}, step {chosen['step']['value']:g}"
     assert costs[words] == min(costs.values())
@@ -358,7 +358,7 @@ def test_above_the_stated_size_one_setting_is_searched_after_the_other(tmp_path:
     _, record = both(tmp_path, {"together: 6": "together: 5"}, "--learners", "FOGD")
     told = record["tried"]["spirals"]["FOGD"]
     assert told["searched"] == [["width"], ["step"]]
-    costs = told["mistakes a row"]
+    costs = told["mistakes per row"]
     assert len(costs) == 2 + 3
     widths = {words: cost for words, cost in costs.items() if "step" not in words}
     best = min(widths.values())

@@ -11,10 +11,10 @@ from okbench.base.shipped import shipped
 from okbench.datasets.catalogue.entries import Catalogue, read_catalogue
 from okbench.datasets.catalogue.specs import (
     DatasetSpec,
+    FileSource,
     FileSpec,
-    Orders,
+    PublishedOrders,
     ReaderSpec,
-    Source,
     Split,
     VariantSpec,
 )
@@ -22,14 +22,14 @@ from okbench.datasets.data_folder import data_folder
 
 __all__ = [
     "DatasetSpec",
+    "FileSource",
     "FileSpec",
-    "Orders",
+    "PublishedOrders",
     "ReaderSpec",
-    "Source",
     "Split",
     "VariantSpec",
+    "dataset_names",
     "is_known",
-    "names",
     "redirects",
     "spec",
     "user_datasets",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def names() -> tuple[str, ...]:
+def dataset_names() -> tuple[str, ...]:
     """Every dataset, in the order of datasets.yaml, then the user's own."""
     return tuple(_catalogue())
 

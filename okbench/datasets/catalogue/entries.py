@@ -35,13 +35,13 @@ from okbench.datasets.catalogue.specs import (
     SCALES,
     TASKS,
     DatasetSpec,
+    FileSource,
     FileSpec,
     Format,
     Label,
-    Orders,
+    PublishedOrders,
     ReaderSpec,
     Scale,
-    Source,
     Split,
     VariantSpec,
     is_plain_name,
@@ -212,15 +212,15 @@ def _reader(node: Node, usual: ReaderSpec | None) -> ReaderSpec:
     return replace(base or ReaderSpec(cast(Format, options.get("format"))), **options)  # type: ignore[arg-type]
 
 
-def _sources(node: Node | None, bases: Mapping[str, str]) -> tuple[Source, ...]:
+def _sources(node: Node | None, bases: Mapping[str, str]) -> tuple[FileSource, ...]:
     return tuple(_source(each, bases) for each in _several(node))
 
 
-def _source(node: Node, bases: Mapping[str, str]) -> Source:
+def _source(node: Node, bases: Mapping[str, str]) -> FileSource:
     if node.kind == "scalar":
-        return Source(_address(node, bases))
+        return FileSource(_address(node, bases))
     found = node.fields(("url", "member", "sha256", "md5", "bytes"), required=("url",))
-    return Source(
+    return FileSource(
         url=_address(found["url"], bases),
         member=_text(found.get("member")),
         sha256=_digest(found.get("sha256"), 64),
@@ -303,9 +303,9 @@ def _split(node: Node) -> Split:
     return Split(found["train"].integer(at_least=1), found["seed"].integer(at_least=0))
 
 
-def _orders(node: Node, spec: DatasetSpec) -> Orders:
+def _orders(node: Node, spec: DatasetSpec) -> PublishedOrders:
     found = node.fields(("file", "variable"), required=("file", "variable"))
-    orders = Orders(found["file"].text(), found["variable"].text())
+    orders = PublishedOrders(found["file"].text(), found["variable"].text())
     _known_files((orders.file,), found["file"], spec)
     return orders
 

@@ -28,7 +28,7 @@ def is_plain_name(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Source:
+class FileSource:
     """An address that serves a file, and what is known of the bytes served there."""
 
     url: str
@@ -75,7 +75,7 @@ class FileSpec:
     name: str  # unpacked
     folder: str  # in the data folder, in bundles and in mirrors
     reader: ReaderSpec
-    sources: tuple[Source, ...] = ()
+    sources: tuple[FileSource, ...] = ()
     content_sha256: str = ""  # unpacked
     content_bytes: int | None = None
     copies: tuple[str, ...] = ()  # contents that hold the same values in other bytes
@@ -98,7 +98,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Orders:
+class PublishedOrders:
     """Published permutations: a matrix of a mat file, one per line, counted from 1."""
 
     file: str
@@ -117,7 +117,7 @@ class VariantSpec:
     labels: Mapping[str, Label] = field(default_factory=dict)  # label as read (or "rest") → label
     scale: Scale = "none"
     split: Split | None = None
-    orders: Orders | None = None
+    orders: PublishedOrders | None = None
     task: Task = "binary"  # after preparation, as are the next four
     features: int | None = None
     classes: int = 0

@@ -33,7 +33,7 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 class Patience:
     """How long to wait for a server, in seconds, and how often to ask it again.
 
-    An answer is given up when fewer than `least_rate` bytes a second came in `silence` seconds. A
+    An answer is given up when fewer than `least_rate` bytes per second came in `silence` seconds. A
     download is given up after `tries` of them without as much progress, and after `tries_in_all`.
     """
 
@@ -65,7 +65,7 @@ class _LeftError(Exception):
 class Answer:
     """`with Answer(url, headers, patience, idle) as answer:` its head, then its `pieces()`.
 
-    `idle` is called ten times a second while there is nothing to do, and may raise to stop.
+    `idle` is called ten times per second while there is nothing to do, and may raise to stop.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import FetchError
-from okbench.datasets.catalogue.specs import FileSpec, Source
-from okbench.datasets.data_folder import Record
+from okbench.datasets.catalogue.specs import FileSource, FileSpec
+from okbench.datasets.data_folder import CheckedFile
 from okbench.datasets.unpack import Measured, open_unpacked, packing
 
 CHECKSUM = "checksum"  # a published hash was matched
@@ -21,7 +21,7 @@ class Arrival:
 
     path: Path
     measured: Measured
-    source: Source
+    source: FileSource
     official: bool = False
     archive: Measured | None = None
 
@@ -34,7 +34,7 @@ class WrongBytesError(FetchError):
         self.expected, self.received = expected, received
 
 
-def check_arrival(file: FileSpec, arrival: Arrival, before: Record | None) -> str:
+def check_arrival(file: FileSpec, arrival: Arrival, before: CheckedFile | None) -> str:
     """How the bytes were found right: CHECKSUM, COPY or RECORDED. Wrong bytes raise."""
     got = arrival.measured
     if got.content_sha256 == file.content_sha256 or _published(file, arrival):
@@ -74,7 +74,7 @@ def _published(file: FileSpec, arrival: Arrival) -> bool:
     return any(_matches(source, arrival.measured) for source in file.sources if not source.member)
 
 
-def _matches(source: Source, got: Measured) -> bool:
+def _matches(source: FileSource, got: Measured) -> bool:
     return bool(
         (source.sha256 and source.sha256 == got.sha256)
         or (source.md5 and not source.sha256 and source.md5 == got.md5)

@@ -49,7 +49,7 @@ class Downloads:
             if not place.local:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.download(place, task, path)
-            self._archives[place.address] = path, measured(path, task, place.address)
+            self._archives[place.address] = path, checked_hashes(path, task, place.address)
         return self._archives[place.address]
 
     def download(self, place: Place, task: FetchTask, part: Path) -> None:
@@ -98,7 +98,7 @@ def obtain(place: Place, task: FetchTask, downloads: Downloads, new: Path) -> Me
     return None
 
 
-def measured(path: Path, task: FetchTask, shown: str) -> Measured:
+def checked_hashes(path: Path, task: FetchTask, shown: str) -> Measured:
     """Hashes of a file and of its content; raises for a web page and for a damaged stream."""
     try:
         check_start(path, shown)

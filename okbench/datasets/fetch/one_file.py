@@ -11,19 +11,19 @@ from typing import Literal
 from okbench.base.errors import FetchError
 from okbench.base.quantities import now
 from okbench.base.whole_files import make_folder, move_into_place
-from okbench.datasets.catalogue.specs import Source
+from okbench.datasets.catalogue.specs import FileSource
 from okbench.datasets.data_folder import (
     PACKED,
-    Record,
+    CheckedFile,
     folder_of,
     path_of,
     private_folder,
     record_of,
-    write_record,
+    write_checked,
 )
 from okbench.datasets.fetch.download import NotThereError
 from okbench.datasets.fetch.file_check import Arrival, WrongBytesError, check_arrival
-from okbench.datasets.fetch.obtain import Downloads, FetchTask, measured, obtain
+from okbench.datasets.fetch.obtain import Downloads, FetchTask, checked_hashes, obtain
 from okbench.datasets.fetch.places import Place, official_places
 from okbench.datasets.unpack import packing
 
@@ -71,7 +71,7 @@ def check_again(task: FetchTask) -> State:
     if not path.is_file():
         raise FetchError(f"{path}: recorded {before.fetched}, and no longer here; fetch it again")
     try:
-        found = measured(path, task, str(path)).sha256
+        found = checked_hashes(path, task, str(path)).sha256
     except FetchError as problem:
         found = f"unknown ({problem})"
     if found != before.sha256:
@@ -83,7 +83,7 @@ def check_again(task: FetchTask) -> State:
             f"  next: okbench fetch {quote(task.entry.name)}"
         )
     with suppress(OSError):
-        write_record(file, replace(before, verified=now()))
+        write_checked(file, replace(before, verified=now()))
     return "here"
 
 
@@ -113,9 +113,11 @@ def _adopt(task: FetchTask) -> bool:
         if not path.is_file():
             continue
         private_folder(task.file).mkdir(exist_ok=True)
-        place = Place(Source(str(path)), local=True)
+        place = Place(FileSource(str(path)), local=True)
         try:
-            _check_and_keep(Arrival(path, measured(path, task, str(path)), place.source), task)
+            _check_and_keep(
+                Arrival(path, checked_hashes(path, task, str(path)), place.source), task
+            )
         except WrongBytesError as problem:
             task.ticker.notify(_mismatch(task, place, problem, _set_aside(path, task)))
         except FetchError as problem:
@@ -147,7 +149,7 @@ def _fetch_from(place: Place, task: FetchTask, downloads: Downloads) -> None:
 
 def _obtain_checked(place: Place, task: FetchTask, downloads: Downloads, new: Path) -> None:
     archive = obtain(place, task, downloads, new)
-    got = measured(new, task, place.address)
+    got = checked_hashes(new, task, place.address)
     about = archive or got
     if place.promised and about.sha256 != place.promised:
         raise WrongBytesError(
@@ -165,7 +167,7 @@ def _check_and_keep(arrival: Arrival, task: FetchTask) -> None:
         move_into_place(arrival.path, final)
     if before and before.held_as != final.name:
         (folder_of(file) / before.held_as).unlink(missing_ok=True)
-    record = Record(
+    record = CheckedFile(
         held_as=final.name,
         bytes=got.bytes,
         sha256=got.sha256,
@@ -176,7 +178,7 @@ def _check_and_keep(arrival: Arrival, task: FetchTask) -> None:
         fetched=now(),
         verified=now(),
     )
-    write_record(file, record)
+    write_checked(file, record)
 
 
 def _aside_if_allowed(path: Path, task: FetchTask) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from okbench.base.errors import FetchError
-from okbench.datasets.catalogue.specs import FileSpec, Source, is_plain_name
+from okbench.datasets.catalogue.specs import FileSource, FileSpec, is_plain_name
 from okbench.datasets.data_folder import PACKED, at_home
 from okbench.datasets.fetch.answer import Answer, Patience, TryAgainError
 
@@ -25,7 +25,7 @@ MOST_MANIFEST = 16 << 20  # bytes; a bundle of every set has 20 kB
 class Place:
     """A local path or an address, and what is known of the bytes there."""
 
-    source: Source  # its url is a path when `local`
+    source: FileSource  # its url is a path when `local`
     local: bool = False
     official: bool = False
     promised: str = ""  # sha256 in the manifest of a bundle
@@ -52,7 +52,7 @@ class Mirror:
 
     def places(self, file: FileSpec) -> Iterator[Place]:
         """Every place of the mirror where the file could be, the most likely first."""
-        names = [(f"{file.name}{suffix}", Source("")) for suffix in self._suffixes(file)]
+        names = [(f"{file.name}{suffix}", FileSource("")) for suffix in self._suffixes(file)]
         names += [
             (source.name, source)
             for source in file.sources

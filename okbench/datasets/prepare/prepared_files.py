@@ -189,7 +189,7 @@ def _mapped(path: Path, *kinds: str) -> NDArray[Any]:
 
 
 def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
-    """Features a block at a time: X.npy, or values, columns and starts."""
+    """Features, one block at a time: X.npy, or values, columns and starts."""
     if not sparse:
         with NpyWriter(folder / "X.npy", np.float64, width) as dense:
             for block in blocks:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from okbench.datasets.readers.delimited import Layout, read_delimited
 from okbench.datasets.readers.disk_array import DiskArrays
-from okbench.datasets.readers.table import Table
+from okbench.datasets.readers.table import ColumnTable
 
 FEATURES = (
     "Month", "DayofMonth", "DayOfWeek", "plane_age", "AirTime", "Distance", "ArrTime", "DepTime",
@@ -23,7 +23,7 @@ _READ = (
 _BLOCK_ROWS = 1 << 18
 
 
-def read_airlines(flights: Path, planes: Path, folder: Path | None = None) -> Table:
+def read_airlines(flights: Path, planes: Path, folder: Path | None = None) -> ColumnTable:
     """The eight features and the delay in minutes, of flights that have them all.
 
     The recipe of Hensman, Fusi and Lawrence 2013: no cancelled or diverted flights; the age is the
@@ -42,11 +42,11 @@ def read_airlines(flights: Path, planes: Path, folder: Path | None = None) -> Ta
             found = _complete_flights(table, block, built_by_word)
             values.append(found)
             rows += len(found)
-        return Table(flights, names, values.finish((rows, len(names))), header=True)
+        return ColumnTable(flights, names, values.finish((rows, len(names))), header=True)
 
 
 def _complete_flights(
-    table: Table, block: NDArray[np.float64], built_by_word: NDArray[np.float64]
+    table: ColumnTable, block: NDArray[np.float64], built_by_word: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     columns = {name: block[:, table.place(name)] for name in _READ}
     built = built_by_word[columns["TailNum"].astype(np.int64)]

@@ -9,14 +9,14 @@ from pathlib import Path
 from okbench.base.errors import DataError
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.delimited import Layout, read_delimited
-from okbench.datasets.readers.table import Table
+from okbench.datasets.readers.table import ColumnTable
 
 _HEADER_BYTES = 8 << 20
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(\S.*)", re.IGNORECASE)
 _NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 
 
-def read_arff(path: Path, *, missing: bool = False, folder: Path | None = None) -> Table:
+def read_arff(path: Path, *, missing: bool = False, folder: Path | None = None) -> ColumnTable:
     """Read a dense ARFF file; nominal and string attributes become columns of words."""
     names: list[str] = []
     words: list[str] = []

@@ -15,8 +15,8 @@ from okbench.base.errors import DataError
 from okbench.datasets.readers import delimited_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
 from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
-from okbench.datasets.readers.numbers import Scratch
-from okbench.datasets.readers.table import Column, Table, place_of
+from okbench.datasets.readers.numbers import NumberScratch
+from okbench.datasets.readers.table import Column, ColumnTable, place_of
 
 _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 _MOST_COLUMNS = 1_000_000
@@ -44,7 +44,7 @@ class Layout:
     skip: int = 0  # lines before the table
 
 
-def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Table:
+def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> ColumnTable:
     """Read a table, plain or compressed; it stays on disk (in `folder`) and is mapped."""
     pieces = chunks(path)
     first = _first_with_rows(path, pieces, layout.skip)
@@ -63,7 +63,7 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Ta
         if not walker.rows:
             raise DataError(f"{path}: holds no rows")
         values = walker.values.finish((walker.rows, len(kept)))
-    return Table(
+    return ColumnTable(
         path=path,
         names=tuple(names[column] for column in kept) if names else (),
         values=values,
@@ -109,7 +109,7 @@ class _Walker:
             for mark in (self._layout.delimiter, self._layout.comment)
         )
         rows, n_left, problem, place, n_fields = walk.walk_delimited(
-            text, delimiter, comment, self._kinds, values, left, Scratch.new()
+            text, delimiter, comment, self._kinds, values, left, NumberScratch.new()
         )
         if problem:
             raise self._error(chunk, problem, place, n_fields)

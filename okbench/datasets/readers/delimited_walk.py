@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
-from okbench.datasets.readers.numbers import EASY, Scratch, scan_digits, scan_number
+from okbench.datasets.readers.numbers import EASY, NumberScratch, scan_digits, scan_number
 
 NUMBER, WORD, SKIPPED = 0, 1, 2
 TOO_FEW, TOO_MANY, OPEN_QUOTE = 1, 2, 3
@@ -22,7 +22,7 @@ def walk_delimited(
     kinds: NDArray[np.int8],
     values: NDArray[np.float64],
     left: NDArray[np.int64],
-    scratch: Scratch,
+    scratch: NumberScratch,
 ) -> tuple[int, int, int, int, int]:
     """Fill `values`, row after row, from whole lines, each with its line end.
 
@@ -79,7 +79,7 @@ def walk_delimited(
 
 @compiled()
 def _slow_field(
-    text: NDArray[np.uint8], start: int, delimiter: int, wanted: int, scratch: Scratch
+    text: NDArray[np.uint8], start: int, delimiter: int, wanted: int, scratch: NumberScratch
 ) -> tuple[int, int, int]:
     """Any field: its end, where the walk goes on, and EASY if `scratch` holds its number.
 

@@ -21,7 +21,7 @@ from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.readers.matlab import read_mat
 from okbench.datasets.readers.multi_file_rows import FileRows, csr_of, starts_of
 from okbench.datasets.readers.numpy_files import finite_matrix, read_npy
-from okbench.datasets.readers.table import Table, place_of
+from okbench.datasets.readers.table import ColumnTable, place_of
 
 Locate = Callable[[FileSpec], Path]
 Vocabulary = Mapping[int, tuple[str, ...]]
@@ -51,7 +51,7 @@ def read_files(
 
 def _read(
     entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | None
-) -> FileRows | Table:
+) -> FileRows | ColumnTable:
     path, reader = locate(file), file.reader
     match reader.format:
         case "libsvm":
@@ -84,12 +84,12 @@ def _layout(reader: ReaderSpec) -> Layout:
     return Layout(delimiter=reader.delimiter, header=reader.header, words=reader.categorical)
 
 
-def _read_mat(path: Path, file: FileSpec) -> FileRows | Table:
+def _read_mat(path: Path, file: FileSpec) -> FileRows | ColumnTable:
     reader = file.reader
     matrices = read_mat(path, *filter(None, (reader.X, reader.y)))
     X = matrices[0].T if reader.transposed else matrices[0]
     if not reader.y:
-        return Table(path, (), _array(path, X))
+        return ColumnTable(path, (), _array(path, X))
     y = _array(path, matrices[1]).ravel()
     if len(y) != X.shape[0]:
         raise DataError(f"{path}: {X.shape[0]:,} rows in '{reader.X}', {len(y):,} in '{reader.y}'")
@@ -110,11 +110,11 @@ def _labels(entry: DatasetSpec, key: str, locate: Locate) -> NDArray[Any] | None
     return _column(table, reader.label_column)
 
 
-def _vocabulary(read: Sequence[tuple[ReaderSpec, FileRows | Table]]) -> Vocabulary:
+def _vocabulary(read: Sequence[tuple[ReaderSpec, FileRows | ColumnTable]]) -> Vocabulary:
     """The words of each categorical column over all files, sorted; numbers by size."""
     found: dict[int, set[str]] = {}
     for reader, table in read:
-        if isinstance(table, Table):
+        if isinstance(table, ColumnTable):
             for column in reader.categorical:
                 place = table.place(column)
                 found.setdefault(place, set()).update(table.words.get(place, ()))
@@ -134,7 +134,7 @@ def _by_size(word: str) -> tuple[float, str]:
 
 
 def rows_of_table(
-    table: Table,
+    table: ColumnTable,
     reader: ReaderSpec,
     vocabulary: Vocabulary,
     labels: NDArray[Any] | None = None,
@@ -166,7 +166,7 @@ def rows_of_table(
     return FileRows(X, labels, table.path.name)
 
 
-def _column(table: Table, place: int) -> NDArray[Any]:
+def _column(table: ColumnTable, place: int) -> NDArray[Any]:
     values = table.values[:, place_of(table.path, place, table.names, table.width)]
     if place in table.words:
         return np.array(table.words[place])[values.astype(np.int64)]
@@ -174,7 +174,7 @@ def _column(table: Table, place: int) -> NDArray[Any]:
 
 
 def _spread(
-    table: Table, kept: Sequence[int], vocabulary: Vocabulary, folder: Path | None
+    table: ColumnTable, kept: Sequence[int], vocabulary: Vocabulary, folder: Path | None
 ) -> sp.csr_array:
     """Columns of words as one column per word, in the place of the column."""
     counts_of = [len(vocabulary.get(column, (None,))) for column in kept]
@@ -198,7 +198,7 @@ def _spread(
         return csr_of(values.finish(), indices.finish(), starts, int(first[-1]))
 
 
-def _places(table: Table, column: int, words: Sequence[str]) -> NDArray[np.int64]:
+def _places(table: ColumnTable, column: int, words: Sequence[str]) -> NDArray[np.int64]:
     """Where each word of a table's column stands in the vocabulary."""
     if len(words) > MOST_WORDS:
         name = table.names[column] if table.names else column

@@ -76,7 +76,7 @@ class _Block:
 
     @classmethod
     def of(cls, chunk: Chunk, base: int, width: int) -> _Block:
-        sheet = walk.Sheet.of(len(chunk.raw))
+        sheet = walk.RowBuffers.of(len(chunk.raw))
         found = walk.Found(*walk.walk_libsvm(chunk.text, base, width, sheet))
         if found.problem:
             raise chunk.error(found.place, _problem_text(chunk, found, base, width))
@@ -109,7 +109,7 @@ class _Block:
         self.indices, self.values = self.indices[stays], self.values[stays]
 
 
-def _sort_row(chunk: Chunk, sheet: walk.Sheet, row: int) -> None:
+def _sort_row(chunk: Chunk, sheet: walk.RowBuffers, row: int) -> None:
     entries = slice(sheet.row_starts[row], sheet.row_starts[row + 1])
     order = np.argsort(sheet.indices[entries], kind="stable")
     indices = sheet.indices[entries][order]

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
-from okbench.datasets.readers.numbers import HARD, NO_NUMBER, Scratch, scan_digits, scan_number
+from okbench.datasets.readers.numbers import (
+    HARD,
+    NO_NUMBER,
+    NumberScratch,
+    scan_digits,
+    scan_number,
+)
 
 LARGEST_INDEX = 2**31 - 2
 
@@ -21,7 +27,7 @@ _TAB, _LINE, _RETURN, _BLANK, _HASH = 9, 10, 13, 32, 35
 _COLON = 58
 
 
-class Sheet(NamedTuple):
+class RowBuffers(NamedTuple):
     """Where a walk writes the rows of a chunk.
 
     `hard` lists (place, start, end) of numbers left to Python; a label's place as its complement.
@@ -34,10 +40,10 @@ class Sheet(NamedTuple):
     indices: NDArray[np.int32]
     values: NDArray[np.float64]
     hard: NDArray[np.int64]
-    scratch: Scratch
+    scratch: NumberScratch
 
     @classmethod
-    def of(cls, size: int) -> Sheet:
+    def of(cls, size: int) -> RowBuffers:
         """Room for a text of `size` bytes; what is not written costs no memory."""
         rows, entries = size // 2 + 1, size // 4 + 1  # the shortest are `1\\n` and ` 1:1`
         return cls(
@@ -48,7 +54,7 @@ class Sheet(NamedTuple):
             indices=np.empty(entries, np.int32),
             values=np.empty(entries, np.float64),
             hard=np.empty((size // 6 + 2, 3), np.int64),  # the shortest is `9e308`
-            scratch=Scratch.new(),
+            scratch=NumberScratch.new(),
         )
 
 
@@ -66,7 +72,7 @@ class Found(NamedTuple):
 
 @compiled()
 def walk_libsvm(
-    text: NDArray[np.uint8], base: int, width: int, out: Sheet
+    text: NDArray[np.uint8], base: int, width: int, out: RowBuffers
 ) -> tuple[int, int, int, int, int, int, int]:
     """Fill `out` from whole lines, each with its line end; the numbers of `Found`."""
     at, end, rows, entries, n_hard = 0, len(text), 0, 0, 0
@@ -149,7 +155,7 @@ def _index_problem(
 
 @compiled()
 def _slow_word(
-    text: NDArray[np.uint8], start: int, expected: int, opening: bool, scratch: Scratch
+    text: NDArray[np.uint8], start: int, expected: int, opening: bool, scratch: NumberScratch
 ) -> tuple[int, int, int]:
     """Any word that is no everyday number: where it ends, a problem, and what kind it is.
 

@@ -41,15 +41,15 @@ POWERS_OF_FIVE = _powers_of_five()
 EXACT_TENS: NDArray[np.float64] = np.array([float(10**power) for power in range(23)])
 
 
-class Scratch(NamedTuple):
-    """What reading a number needs at hand; `value` is where it is put."""
+class NumberScratch(NamedTuple):
+    """The working memory of reading a number; `value` is where it is put."""
 
     value: NDArray[np.float64]
     tens: NDArray[np.float64]
     powers: NDArray[np.uint64]
 
     @classmethod
-    def new(cls) -> Scratch:
+    def new(cls) -> NumberScratch:
         return cls(np.zeros(1), EXACT_TENS, POWERS_OF_FIVE)
 
 
@@ -147,7 +147,7 @@ def scan_digits(text: NDArray[np.uint8], at: int) -> tuple[int, np.int64, int, i
 def scan_number(
     text: NDArray[np.uint8],
     at: int,
-    scratch: Scratch,
+    scratch: NumberScratch,
 ) -> tuple[int, int]:
     """Read one number into `scratch`; where it ends, and whether it was EASY, HARD or none.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.datasets.readers.damage import printable, refusing_damage
-from okbench.datasets.readers.table import Table
+from okbench.datasets.readers.table import ColumnTable
 from okbench.datasets.unpack import limit
 
 _ARCHIVE, _ARRAY = b"PK", b"\x93NUMPY"  # how the two kinds of files begin
@@ -28,12 +28,12 @@ _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)  # stand for no character by themselves
 
 
-def read_npy(path: Path, *, missing: bool = False) -> Table:
+def read_npy(path: Path, *, missing: bool = False) -> ColumnTable:
     """A matrix of numbers as a table; NaN is refused, or stands for a `missing` value."""
     values = array_of_npy(path)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise DataError(f"{path}: a table of numbers is needed, not {values.dtype} {values.shape}")
-    return Table(path, (), finite_matrix(path, values, missing))
+    return ColumnTable(path, (), finite_matrix(path, values, missing))
 
 
 def read_npz(path: Path, *, missing: bool = False) -> tuple[NDArray[np.float64], NDArray[Any]]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from okbench.base.errors import DataError, UsageError
 from okbench.datasets.readers.damage import refusing_damage
-from okbench.datasets.readers.table import Table
+from okbench.datasets.readers.table import ColumnTable
 
 _MOST_VALUES = 1 << 31
 
 
-def read_parquet(path: Path, *, missing: bool = False) -> Table:
+def read_parquet(path: Path, *, missing: bool = False) -> ColumnTable:
     """A table; columns that hold no numbers become words. A number may be `missing`, no word."""
     try:
         import pyarrow.parquet
@@ -40,7 +40,7 @@ def _check_size(path: Path, about: Any) -> None:
         )
 
 
-def _table(path: Path, frame: Any, missing: bool) -> Table:
+def _table(path: Path, frame: Any, missing: bool) -> ColumnTable:
     values = np.empty(frame.shape)
     words: dict[int, tuple[str, ...]] = {}
     for place, name in enumerate(map(str, frame.columns)):
@@ -55,7 +55,7 @@ def _table(path: Path, frame: Any, missing: bool) -> Table:
             raise DataError(
                 f"{path}: row {np.argmax(refused)}, column '{name}' has no finite value"
             )
-    return Table(path, tuple(map(str, frame.columns)), values, words, header=True)
+    return ColumnTable(path, tuple(map(str, frame.columns)), values, words, header=True)
 
 
 def _column(path: Path, name: str, column: Any) -> tuple[Any, tuple[str, ...] | None]:

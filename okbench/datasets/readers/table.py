@@ -16,7 +16,7 @@ Column = int | str
 
 
 @dataclass(frozen=True)
-class Table:
+class ColumnTable:
     """Columns of numbers; a column of words holds their places in `words[column]`."""
 
     path: Path
@@ -38,7 +38,7 @@ class Table:
         name = self.names[place] if self.header else ""
         return name if name and self.names.count(name) == 1 else place
 
-    def with_words(self, columns: Iterable[Column]) -> Table:
+    def with_words(self, columns: Iterable[Column]) -> ColumnTable:
         """The same table, with the numbers in those columns taken for words."""
         values, words = self.values, dict(self.words)
         for place in sorted({self.place(column) for column in columns} - words.keys()):

@@ -20,7 +20,7 @@ from okbench.datasets.prepare.preparation import prepare
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
-from okbench.datasets.readers.table import Column, Table, is_place
+from okbench.datasets.readers.table import Column, ColumnTable, is_place
 from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, scaled_by_sample
 from okbench.datasets.user.running_scale import filled, scaled_running
 from okbench.papers.rows_file import Missing, RowsScale
@@ -180,7 +180,7 @@ def _read(
     )
 
 
-def _named(table: Table, place: int) -> str:
+def _named(table: ColumnTable, place: int) -> str:
     return f"'{table.names[place]}'" if table.names else f"column {place}"
 
 
@@ -216,7 +216,7 @@ def _read_table(
     named: Sequence[Column],
     missing: Missing,
     header: bool | None,
-) -> tuple[Table, ReaderSpec]:
+) -> tuple[ColumnTable, ReaderSpec]:
     from okbench.datasets.readers.arff import read_arff
     from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
     from okbench.datasets.readers.parquet import read_parquet
@@ -237,7 +237,7 @@ def _read_table(
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
 
 
-def _check_complete(table: Table, target: int, dropped: set[int]) -> None:
+def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
     """Columns without any value, and rows without a target, cannot be filled."""
     absent = np.isnan(table.values)
     for column in np.flatnonzero(absent.all(axis=0)).tolist():

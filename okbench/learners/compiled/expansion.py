@@ -26,7 +26,7 @@ from okbench.learners.compiled.lanes import (
 )
 from okbench.learners.compiled.losses import step
 from okbench.learners.compiled.vector_products import products
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray
 
 BLOCK = 104  # rows that are lanes together
@@ -127,7 +127,7 @@ def spread(
 
 
 @compiled(fastmath=FUSED)
-def sweep(
+def sweep_lanes(
     supports: Expanding, first: int, last: int, lanes: Lanes, width: int,
     sharpness: float, inner: Any, sums: Any,
 ) -> None:  # fmt: skip
@@ -153,7 +153,7 @@ def fill_lanes(
         for j in range(width):
             sums[column, j] = 0.0
     # a plain 0 is a type of its own and would have it compiled twice
-    sweep(supports, int(np.int64(0)), size, lanes, width, sharpness, inner, sums)
+    sweep_lanes(supports, int(np.int64(0)), size, lanes, width, sharpness, inner, sums)
 
 
 @inlined
@@ -217,14 +217,14 @@ def learn_block(
         supports.gains[size] = motion.step * gain / state[FACTOR]
         supports.plus[size], supports.minus[size] = plus, minus
         supports.rows[size] = position + i
-        sweep(supports, size, size + 1, lanes, width, motion.sharpness, inner, sums)
+        sweep_lanes(supports, size, size + 1, lanes, width, motion.sharpness, inner, sums)
         size += 1
     return size
 
 
 @compiled()
 def learn_expansion(
-    stream: Stream, first: int, last: int, supports: Expanding, size: int, motion: Motion,
+    stream: RowStream, first: int, last: int, supports: Expanding, size: int, motion: Motion,
     state: Any, work: LaneWork,
 ) -> int:  # fmt: skip
     """Learn rows[first:last] and fill in their scores; how many supports there are then."""

@@ -32,7 +32,7 @@ class Scratch(NamedTuple):
 
 @compiled()
 def project_dense(rows: Any, first: int, frequencies: Any, angles: Any) -> None:
-    """Rows from `first` on times a matrix, one row a line: the angles of dense rows."""
+    """Rows from `first` on times a matrix, one row per line: the angles of dense rows."""
     matrix_product(rows, first, frequencies, angles)
 
 
@@ -40,7 +40,7 @@ def project_dense(rows: Any, first: int, frequencies: Any, angles: Any) -> None:
 def project_sparse(
     values: Any, columns: Any, starts: Any, first: int, frequencies: Any, angles: Any
 ) -> None:
-    """The angles of sparse rows from `first` on, one row a line."""
+    """The angles of sparse rows from `first` on, one row per line."""
     for i in range(angles.shape[0]):
         start, stop = starts[first + i], starts[first + i + 1]
         direct_products(values, columns, start, stop, frequencies, angles.shape[1], angles, i)

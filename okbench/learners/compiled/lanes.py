@@ -6,6 +6,7 @@ over, and in an unbounded expansion a block of rows are lanes that supports swee
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, cast
 
 import numba
@@ -111,9 +112,9 @@ def padded(count: int) -> int:
 
 def aligned(*shape: int) -> FloatArray:
     """Zeros that begin on a cache line."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     raw = np.zeros(size + CACHE_LINE // 8)
-    first = -raw.ctypes.data % CACHE_LINE // 8
+    first = -raw.__array_interface__["data"][0] % CACHE_LINE // 8
     return cast(FloatArray, raw[first : first + size].reshape(shape))
 
 

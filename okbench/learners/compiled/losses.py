@@ -15,7 +15,7 @@ from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import exp
 from okbench.learners.compiled.lanes import inlined
 
-# Classification: functions of the margin h = y f, or F_y - F_s against the best rival class s.
+# Classification: functions of the margin h = y f, or F_y - F_s against the best other class s.
 MISTAKE = 0  # the prediction is wrong
 NOT_POSITIVE = 1  # h <= 0: a score of zero counts, though it predicts +1
 HINGE = 2  # h < 1
@@ -102,8 +102,8 @@ def towards(minus: int, target: float, length: float) -> float:
 
 @compiled()
 def margin_terms(minus: int, target: float) -> tuple[float, float]:
-    """(factor, least): the margin is the factor times the own score, less the best rival's score,
-    which is `least` as long as no rival was met."""
+    """(factor, least): the margin is the factor times the own score, less the best score of the
+    other classes, which is `least` as long as no other class was met."""
     if minus == NO_COLUMN:
         return target, 0.0
     return 1.0, -np.inf
@@ -169,5 +169,5 @@ def lead_factor(minus: int) -> float:
 
 @inlined
 def next_column(plus: int, minus: int, n_columns: int) -> int:
-    """The rival of a row that has no scores yet: the class that follows its own."""
+    """The other class of a row that has no scores yet: the class that follows its own."""
     return NO_COLUMN if minus == NO_COLUMN else (plus + 1) % n_columns

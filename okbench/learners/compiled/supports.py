@@ -1,7 +1,7 @@
 """The support vectors of every learner on a budget: one table, and what may happen to its slots.
 
 A slot is a lane of the table; the learners differ in which support leaves when a row must join a
-full one. Where supports are rows of the stream, the table keeps each a second time as a sparse row,
+full one. Where supports are rows of the stream, the table keeps each again as a sparse row,
 so that its kernel with the others can be computed and its lane be cleared by its entries alone.
 Supports that merging may fill have no sparse rows, and lanes that hold every column.
 """

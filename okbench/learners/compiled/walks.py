@@ -27,7 +27,7 @@ UNDRAWN = 3  # a removal needs a draw that was not recorded
 CRAMPED = 4  # the slots need room for longer vectors
 
 
-class Stream(NamedTuple):
+class RowStream(NamedTuple):
     """Rows to learn, with their targets, and the scores to fill in."""
 
     rows: Entries
@@ -37,7 +37,7 @@ class Stream(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The row at hand against all lanes, 1 × lanes each: every buffer has one scale only."""
+    """The current row and all lanes, 1 × lanes each: every buffer has one scale only."""
 
     lifted: FloatArray  # LIFT × its kernel, which its scores are made of
     kernel: FloatArray  # its kernel, once `find_kernel` was called
@@ -45,8 +45,8 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, supports: Supports) -> Work:
-        width = supports.coefficients.shape[1]
-        return cls(aligned(1, width), aligned(1, width), aligned(1, width))
+        buffers = aligned(3, supports.coefficients.shape[1])
+        return cls(buffers[:1], buffers[1:2], buffers[2:])
 
 
 @inlined
@@ -63,7 +63,7 @@ def find_scores(
 
 @inlined
 def meet(
-    stream: Stream, i: int, supports: Supports, size: int, rule: Any, work: Work
+    stream: RowStream, i: int, supports: Supports, size: int, rule: Any, work: Work
 ) -> tuple[float, int, int, float]:
     """Fill in the scores of row i, and what `losses.step` says to them."""
     find_scores(stream.rows, i, supports, size, rule.sharpness, work.lifted, stream.scores)

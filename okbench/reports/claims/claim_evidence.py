@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from okbench.papers.table_types import Table
-from okbench.reports.claims.claims_file import Comparison, Ratio
+from okbench.reports.claims.claims_file import ClaimTest, Ratio
 from okbench.reports.statistics import paired
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
@@ -35,10 +35,10 @@ class _Side:
 
 
 Value = Callable[[Cell], float | None]
-Judge = Callable[[Report, Comparison, str], Evidence | None]
+Judge = Callable[[Report, ClaimTest, str], Evidence | None]
 
 
-def measured(report: Report, test: Comparison, dataset: str) -> Evidence | None:
+def measured_evidence(report: Report, test: ClaimTest, dataset: str) -> Evidence | None:
     """What was measured on a dataset; None when the paper leaves a whole side of it out."""
     ours, theirs = _cells(report, test, dataset)
     ours = [cell for cell in ours if not cell.left_out]
@@ -81,7 +81,7 @@ def configured(ratio: Ratio, table: Table, dataset: str) -> Evidence:
     return Evidence(dataset, found in ratio.values, text)
 
 
-def printed(report: Report, test: Comparison, dataset: str) -> Evidence | None:
+def printed(report: Report, test: ClaimTest, dataset: str) -> Evidence | None:
     """What the paper itself prints of a dataset; None when it prints nothing on one side."""
     value = _PRINTED.get(test.measure)
     if value is None:
@@ -107,13 +107,13 @@ def printed(report: Report, test: Comparison, dataset: str) -> Evidence | None:
     return _by_ratio(report, test, left, right, 1.0)
 
 
-def _cells(report: Report, test: Comparison, dataset: str) -> tuple[list[Cell], list[Cell]]:
+def _cells(report: Report, test: ClaimTest, dataset: str) -> tuple[list[Cell], list[Cell]]:
     ours = [report.cells[dataset, learner] for learner in test.learners]
     return ours, [report.cells[dataset, learner] for learner in test.others]
 
 
 def _sides(
-    report: Report, test: Comparison, value: Value, ours: Sequence[Cell], theirs: Sequence[Cell]
+    report: Report, test: ClaimTest, value: Value, ours: Sequence[Cell], theirs: Sequence[Cell]
 ) -> tuple[_Side, _Side]:
     """Who speaks for each side: the best of the others, and the best or worst of the learners."""
     sign = 1 if _low_is_good(report, test) else -1
@@ -126,11 +126,11 @@ def _sides(
     return (max if test.every else min)(left, key=rank), min(right, key=rank)
 
 
-def _low_is_good(report: Report, test: Comparison) -> bool:
+def _low_is_good(report: Report, test: ClaimTest) -> bool:
     return report.lower_is_better or test.measure != "score"
 
 
-def _paired(report: Report, test: Comparison, left: _Side, right: _Side) -> Evidence:
+def _paired(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evidence:
     """By the interval of the paired differences."""
     dataset = left.cell.dataset
     if left.value == right.value and test.verb == "matches":
@@ -156,9 +156,7 @@ def _inside(low: float, high: float, margin: float) -> bool | None:
     return False if low > margin or high < -margin else None
 
 
-def _by_ratio(
-    report: Report, test: Comparison, left: _Side, right: _Side, noise: float
-) -> Evidence:
+def _by_ratio(report: Report, test: ClaimTest, left: _Side, right: _Side, noise: float) -> Evidence:
     """By how many times better the left value is."""
     better, worse = (
         (left.value, right.value) if _low_is_good(report, test) else (right.value, left.value)

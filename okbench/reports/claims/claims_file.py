@@ -12,15 +12,15 @@
             beats: [OGD, RBP]       # every one of these
             on: [w7a, w8a]          # all datasets of the table if left out
             for: most               # of these datasets: all, most, or how many; all if left out
-            ours: half of a rival's time # what of this is not in the sentence (optional)
+            ours: half of its time    # what of this is not in the sentence (optional)
       claim7:
         says: …
         configured:                 # it follows from a table's settings
           - {in: rrf/table1, setting: components, of: FOGD, over: RRF-Hinge, is: [20, 40]}
       claim18:
         says: …
-        untold: why no table can tell
-        tells: okbench run …        # what would tell, if anything does
+        untold: why no table can decide it
+        tells: okbench run …        # the command that would, if any
 
 `beats` means a difference that is decided; `matches` also takes equality; `is near` goes with
 `within`, a margin in the metric's unit. `times: 100` with `beats` asks for a factor, of seconds,
@@ -45,7 +45,7 @@ _KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "withi
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimTest:
     """Learners compared with others on datasets of one table."""
 
     table: str
@@ -81,13 +81,13 @@ class Ratio:
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper: comparisons of outcomes, or ratios of settings. Without either,
-    `untold` says why no table can tell.
+    `untold` says why no table can decide it.
     """
 
     id: str  # lsokl/claim3
     says: str
     where: str
-    tests: tuple[Comparison, ...] = ()
+    tests: tuple[ClaimTest, ...] = ()
     configured: tuple[Ratio, ...] = ()
     untold: str = ""
     tells: str = ""
@@ -120,7 +120,9 @@ def _claim(id_: str, node: Node) -> Claim:
     kinds = ("tests", "configured", "untold")
     fields = node.fields({"says", "where", "tells", *kinds}, ["says", "where"])
     if sum(kind in fields for kind in kinds) != 1:
-        raise node.error("a claim has either tests, configured, or untold: why no table can tell")
+        raise node.error(
+            "a claim has either tests, configured, or untold: why no table can decide it"
+        )
     return Claim(
         id_,
         fields["says"].text(),
@@ -134,7 +136,7 @@ def _claim(id_: str, node: Node) -> Claim:
     )
 
 
-def _comparison(node: Node) -> Comparison:
+def _comparison(node: Node) -> ClaimTest:
     fields = node.fields(_KEYS, ["in"])
     verb = _only(node, fields, _VERBS)
     who = _only(node, fields, ("of", "each of"))
@@ -144,7 +146,7 @@ def _comparison(node: Node) -> Comparison:
         raise node.error("'is near' goes with scores")
     if "times" in fields and verb != "beats":
         raise node.error("'times' goes with 'beats'")
-    return Comparison(
+    return ClaimTest(
         table=fields["in"].text(),
         measure=cast(Measure, fields["compare"].choice(get_args(Measure)))
         if "compare" in fields

@@ -16,7 +16,7 @@ from typing import Literal
 from okbench.base.errors import did_you_mean
 from okbench.papers.table_types import Table
 from okbench.reports.claims.claim_evidence import Evidence, Judge, configured
-from okbench.reports.claims.claims_file import Claim, Comparison, Ratio
+from okbench.reports.claims.claims_file import Claim, ClaimTest, Ratio
 from okbench.reports.tables.report import Report
 
 Standing = Literal["holds", "holds partly", "refuted", "not tested"]
@@ -68,7 +68,7 @@ def _together(parts: list[Standing]) -> Standing:
     return "holds" if set(parts) == {"holds"} else "holds partly"
 
 
-def _test(test: Comparison, reports: Reports, judge: Judge) -> Tested:
+def _test(test: ClaimTest, reports: Reports, judge: Judge) -> Tested:
     report = reports(test.table)
     if report is None:
         return Tested(
@@ -82,7 +82,7 @@ def _test(test: Comparison, reports: Reports, judge: Judge) -> Tested:
     return _counted(test, evidence)
 
 
-def _counted(test: Comparison, evidence: tuple[Evidence, ...]) -> Tested:
+def _counted(test: ClaimTest, evidence: tuple[Evidence, ...]) -> Tested:
     """A part by the numbers of datasets for it and against it."""
     needed = _needed(test, len(evidence))
     found = Tested("not tested", needed, evidence, _doubt(evidence), _command(test, evidence))
@@ -104,13 +104,13 @@ def _configured(ratio: Ratio, table: Table) -> Tested:
     return Tested("refuted" if wrong else "holds", len(evidence), evidence, reason)
 
 
-def _needed(test: Comparison, datasets: int) -> int:
+def _needed(test: ClaimTest, datasets: int) -> int:
     if test.needed == "all":
         return datasets
     return datasets // 2 + 1 if test.needed == "most" else test.needed
 
 
-def _unknown(test: Comparison, report: Report) -> str:
+def _unknown(test: ClaimTest, report: Report) -> str:
     """A message about a name that the table does not have; empty when it has all."""
     wanted = [(name, "learner", report.learners) for name in (*test.learners, *test.others)]
     wanted += [(name, "dataset", report.datasets) for name in test.on]
@@ -129,7 +129,7 @@ def _doubt(evidence: tuple[Evidence, ...]) -> str:
     return "; ".join([*reasons, f"not decided on {', '.join(open_)}"] if open_ else reasons)
 
 
-def _command(test: Comparison, evidence: tuple[Evidence, ...]) -> str:
+def _command(test: ClaimTest, evidence: tuple[Evidence, ...]) -> str:
     """The run that would bring what is missing."""
     datasets = [one.dataset for one in evidence if one.missing]
     learners = dict.fromkeys(name for one in evidence for name in one.missing)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from okbench.reports.claims.claims_file import Comparison
+from okbench.reports.claims.claims_file import ClaimTest
 from okbench.reports.claims.judge import Settled, Tested
 
 _MARKS = {True: "yes", False: "no", None: "open"}
@@ -21,8 +21,8 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
         lines.append(f"{one.claim.id:<16}{one.standing}")
         lines.append(f"  {one.claim.says} ({one.claim.where})")
         if one.claim.untold:
-            lines.append(f"  no table can tell: {one.claim.untold}")
-        readings: list[Comparison | None] = [
+            lines.append(f"  no table can decide it: {one.claim.untold}")
+        readings: list[ClaimTest | None] = [
             *one.claim.tests,
             *(None for _ in one.claim.configured),
         ]

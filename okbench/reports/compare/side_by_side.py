@@ -20,7 +20,7 @@ from okbench.trials.trial_types import Outcome
 
 
 @dataclass(frozen=True)
-class Column:
+class SetSummary:
     """The outcomes of one set for a learner on a dataset; there are none when `n` is 0."""
 
     n: int = 0
@@ -30,7 +30,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedCell:
     """A learner on a dataset in every set. `change` is the last set minus the first, paired on the
     permutations both have, and `t_test` its p value, corrected (Holm) for all lines. `note` says
     what else differs, or that nothing can be decided.
@@ -39,13 +39,13 @@ class Line:
     dataset: str
     learner: str
     metric: str
-    columns: tuple[Column, ...]
+    columns: tuple[SetSummary, ...]
     change: Paired | None
     note: str
     t_test: float | None = None
 
 
-def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
+def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[ComparedCell]:
     """The lines of all sets, in the order they are first met."""
     groups = grouped_alike([outcomes.values() for outcomes in sets])
     keys = dict.fromkeys(key for found in groups for key in found)
@@ -54,28 +54,30 @@ def side_by_side(sets: Sequence[Mapping[str, Outcome]]) -> list[Line]:
     return [_decided(line, next(p_values)) if line.change else line for line in lines]
 
 
-def _decided(line: Line, t_test: float) -> Line:
+def _decided(line: ComparedCell, t_test: float) -> ComparedCell:
     """The line with its corrected p value, and a note if that decides nothing."""
     equal = line.change is not None and line.change.low == line.change.high == 0
     notes = [line.note, UNDECIDED if t_test >= SIGNIFICANT and not equal else ""]
     return replace(line, t_test=t_test, note="; ".join(note for note in notes if note))
 
 
-def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> Line:
+def _line(key: GroupKey, groups: Sequence[Sequence[Outcome]]) -> ComparedCell:
     metric = next(group[0].trial.metric for group in groups if group)
     values = [_values(group, metric) for group in groups]
     columns = tuple(map(_column, groups, values))
     first, last = groups[0], groups[-1]
     if not first or not last:
-        return Line(*key, metric, columns, None, "not in every set")
+        return ComparedCell(*key, metric, columns, None, "not in every set")
     before, after = first[0].trial, last[0].trial
     if before.metric != after.metric:
-        return Line(*key, metric, columns, None, "the metrics differ")
+        return ComparedCell(*key, metric, columns, None, "the metrics differ")
     unlike = difference(before, after)
     if (before.order, before.seed) != (after.order, after.seed):
-        return Line(*key, metric, columns, None, f"{unlike}; not paired: the permutations differ")
+        return ComparedCell(
+            *key, metric, columns, None, f"{unlike}; not paired: the permutations differ"
+        )
     found = paired(values[-1], values[0])
-    return Line(*key, metric, columns, found, _note(unlike, values, found))
+    return ComparedCell(*key, metric, columns, found, _note(unlike, values, found))
 
 
 def _values(group: Sequence[Outcome], metric: str) -> dict[int, float]:
@@ -84,12 +86,12 @@ def _values(group: Sequence[Outcome], metric: str) -> dict[int, float]:
     return {repetition: value for repetition, value in known if value is not None}
 
 
-def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> Column:
+def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> SetSummary:
     if not values:
-        return Column()
+        return SetSummary()
     clocked = [one.seconds for one in group if one.status == "done" and one.seconds is not None]
     scores = list(values.values())
-    return Column(
+    return SetSummary(
         len(scores),
         fmean(scores),
         stdev(scores) if len(scores) > 1 else None,
@@ -109,7 +111,7 @@ def _note(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | No
     return "; ".join(part for part in notes if part)
 
 
-def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
+def side_by_side_text(names: Sequence[str], lines: Sequence[ComparedCell]) -> str:
     """The lines as a table to read."""
     rows = [
         [
@@ -136,13 +138,13 @@ def side_by_side_text(names: Sequence[str], lines: Sequence[Line]) -> str:
     return "\n".join([table, *(["", *remarks] if remarks else [])]) + "\n"
 
 
-def _spelled(metric: str, column: Column) -> str:
+def _spelled(metric: str, column: SetSummary) -> str:
     if column.mean is None:
         return "–"
     return f"{mean_and_std(metric, column.mean, column.std)} (n={column.n})"
 
 
-def _changed(line: Line) -> tuple[str, str]:
+def _changed(line: ComparedCell) -> tuple[str, str]:
     if line.change is None:
         return "", ""
     mean = line.columns[0].mean or 0.0
@@ -150,7 +152,7 @@ def _changed(line: Line) -> tuple[str, str]:
     return signed(line.metric, line.change.mean, mean), " … ".join(spell)
 
 
-def side_by_side_json(names: Sequence[str], lines: Sequence[Line]) -> str:
+def side_by_side_json(names: Sequence[str], lines: Sequence[ComparedCell]) -> str:
     """The same as data."""
     page: dict[str, Any] = {
         "okbench": "compare",

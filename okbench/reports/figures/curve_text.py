@@ -11,7 +11,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.figures.figure_data import Panel, Picture, convergence, picture_of
 from okbench.reports.figures.text import words_of
 from okbench.reports.load import load_table
-from okbench.reports.site.axes import Axis, axis, counted, plain, timed
+from okbench.reports.site.axes import Axis, axis, counted, tick_text, timed
 from okbench.reports.site.charts import Line, drawable
 from okbench.reports.tables.render import written
 from okbench.trials.plan.options import Options
@@ -80,7 +80,7 @@ def _drawing(
         for across, up in _places(line, x, y):
             if grid[up][across] == " ":
                 grid[up][across] = letters[label]
-    words = timed if panel.quantity == "seconds" else plain
+    words = timed if panel.quantity == "seconds" else tick_text
     ticks = {round(y(value)): words(value) for value in reversed(y.ticks(5))}
     for up, row in enumerate(grid):
         joint = "+" if up in ticks else "|"

@@ -1,6 +1,6 @@
 """A figure as a picture, SVG and PNG. The only place that knows matplotlib.
 
-Colours are told apart by the colour-blind (Okabe and Ito's, without their yellow, and three
+The colour-blind can distinguish the colours (Okabe and Ito's, without their yellow, and three
 more), and every line has a marker and a dash of its own for those who print in grey. The same
 numbers give the same bytes: no date, no random names.
 """

@@ -263,7 +263,7 @@ def _notes(
     measured alone."""
     assert table.figure
     orders = sorted({mark.expected for mark in marks})
-    yield f"Means over {_range(orders)} row orders; shaded: standard deviation (n − 1)."
+    yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
     if table.figure.bound:
         yield f"{_BOUND_WORDS[table.figure.bound]}, thin and dashed."
         if any(mark.bound is not None and mark.mean == 0 for mark in marks):

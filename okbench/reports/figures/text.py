@@ -10,7 +10,7 @@ from typing import Any
 from okbench.reports import numbers
 from okbench.reports.csv_text import csv_text
 from okbench.reports.figures.figure_data import Mark, Panel, Picture
-from okbench.reports.tables.layout import Entry, Sheet
+from okbench.reports.tables.layout import Sheet, SheetText
 
 CSV_COLUMNS = (
     "figure", "dataset", "learner", "x_name", "x", "quantity", "mean", "std", "n", "expected",
@@ -22,7 +22,7 @@ def sheets_of(picture: Picture, metric: str) -> tuple[Sheet, ...]:
     """A sheet a panel: values down, lines across, each with what is proved of it beside it. The
     notes stand under the last. Without any panel, a sheet says that every line is missing."""
     if not picture.panels:
-        rows = tuple((Entry(label), Entry("missing")) for label in picture.labels)
+        rows = tuple((SheetText(label), SheetText("missing")) for label in picture.labels)
         title = f"{picture.name}: {picture.title}"
         return (Sheet(title, ("line", "measured"), (rows,), picture.notes, words=1),)
     sheets = []
@@ -33,7 +33,7 @@ def sheets_of(picture: Picture, metric: str) -> tuple[Sheet, ...]:
             Sheet(
                 f"{picture.name}: {picture.title}, {panel.title} ({panel.y_name})",
                 header,
-                (tuple(tuple(map(Entry, line)) for line in lines),),
+                (tuple(tuple(map(SheetText, line)) for line in lines),),
                 picture.notes if last else (),
                 words=1,
             )

@@ -89,7 +89,7 @@ def _accepted(
     if disputed:
         raise DataError(
             f"{source}: {min(disputed)} was measured more than once, with different scores "
-            f"(okbench show {min(disputed)}); nothing is blessed"
+            f"(okbench show {min(disputed)}); nothing was stored"
         )
     return loaded, [outcomes[id_] for id_ in dict.fromkeys(ids)]
 
@@ -118,7 +118,7 @@ def _complete(
     if found and lasting < len(wanted):
         counts = ", ".join(f"{count} {status}" for status, count in endings.items())
         raise DataError(
-            f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing is blessed. "
+            f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing was stored. "
             f"Run the rest (okbench run {table.name}), or bless others with --datasets, "
             "--learners, --trials"
         )

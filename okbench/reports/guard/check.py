@@ -69,7 +69,7 @@ class CellCheck:
 
 
 @dataclass(frozen=True)
-class Check:
+class BaselineCheck:
     """What came of a check.
 
     `seconds` are those of trials measured alone, `untimed` those of all others; `seconds_lack` and
@@ -112,7 +112,7 @@ def check(
     subset: bool = False,
     allowed: Allowed | None = None,
     sized: Collection[str] | None = None,
-) -> Check:
+) -> BaselineCheck:
     """Compare what was measured with a baseline. `subset`: only the trials that `new` has.
 
     `sized` names the learners that measure their own bytes; without it, all that are not
@@ -131,7 +131,7 @@ def check(
     cells = [_cell(table, name, group, against) for name, group in groups.items()]
     seconds, seconds_lack = _seconds(baseline, new, allowed or Allowed())
     untimed, untimed_lack = _untimed(baseline, new)
-    return Check(
+    return BaselineCheck(
         tuple(cell for cell in cells if cell.counts),
         seconds,
         seconds_lack,
@@ -144,9 +144,9 @@ def check(
     )
 
 
-def joined(checks: Sequence[Check]) -> Check:
+def joined(checks: Sequence[BaselineCheck]) -> BaselineCheck:
     """The checks of several tables as one."""
-    return Check(
+    return BaselineCheck(
         tuple(cell for one in checks for cell in one.cells),
         tuple(second for one in checks for second in one.seconds),
         _lack_of((one, one.seconds_lack) for one in checks),
@@ -159,7 +159,7 @@ def joined(checks: Sequence[Check]) -> Check:
     )
 
 
-def _lack_of(lacks: Iterable[tuple[Check, str]]) -> str:
+def _lack_of(lacks: Iterable[tuple[BaselineCheck, str]]) -> str:
     """Why seconds were not compared, with the tables where that is so, unless it is so of all."""
     tables: dict[str, list[str]] = {}
     for one, lack in lacks:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
 from okbench.protocols.metrics import METRICS
-from okbench.reports.guard.check import BYTES, FAILS, QUANTITIES, CellCheck, Check
+from okbench.reports.guard.check import BYTES, FAILS, QUANTITIES, BaselineCheck, CellCheck
 from okbench.reports.guard.speed import SpeedCheck
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.tables.render import in_markdown
@@ -17,7 +17,7 @@ from okbench.reports.tables.render import in_markdown
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def summary(check: Check) -> str:
+def summary(check: BaselineCheck) -> str:
     """How the check ended, in one sentence."""
     if not check.cells and not check.seconds:
         return "nothing could be compared"
@@ -28,7 +28,7 @@ def summary(check: Check) -> str:
     return ", ".join(filter(None, [regressions if check.regressions else "", undecided]))
 
 
-def _text(check: Check) -> str:
+def _text(check: BaselineCheck) -> str:
     lines = [f"scores     {_counted(check)}"] if check.cells else []
     lines += [f"  {_line(cell)}" for cell in _notable(check)]
     if check.cells:
@@ -46,7 +46,7 @@ def _text(check: Check) -> str:
     return "\n".join([*lines, summary(check)]) + "\n"
 
 
-def _counted(check: Check) -> str:
+def _counted(check: BaselineCheck) -> str:
     """How many trials were found how."""
     total: Counter[str] = Counter()
     for cell in check.cells:
@@ -54,7 +54,7 @@ def _counted(check: Check) -> str:
     return "   ".join(f"{count} {finding}" for finding, count in total.most_common())
 
 
-def _compared(check: Check) -> list[str]:
+def _compared(check: BaselineCheck) -> list[str]:
     """Which quantities were compared, and which of how many trials could not be."""
     loose = f"bytes up to a factor of {BYTES:g}"
     words = [loose if name == "bytes" else name for name in QUANTITIES if check.compared[name]]
@@ -63,7 +63,7 @@ def _compared(check: Check) -> list[str]:
     return [*lines, f"not compared: {', '.join(lacking)}"] if lacking else lines
 
 
-def _clocks(check: Check) -> tuple[tuple[str, tuple[SpeedCheck, ...], str], ...]:
+def _clocks(check: BaselineCheck) -> tuple[tuple[str, tuple[SpeedCheck, ...], str], ...]:
     """The two kinds of seconds, and why some of a kind were not compared."""
     return (
         ("seconds", check.seconds, check.seconds_lack),
@@ -71,7 +71,7 @@ def _clocks(check: Check) -> tuple[tuple[str, tuple[SpeedCheck, ...], str], ...]
     )
 
 
-def _notable(check: Check) -> list[CellCheck]:
+def _notable(check: BaselineCheck) -> list[CellCheck]:
     return [cell for cell in check.cells if cell.finding != "same"]
 
 
@@ -102,7 +102,7 @@ def _speed_line(one: SpeedCheck) -> str:
     )
 
 
-def _markdown(check: Check) -> str:
+def _markdown(check: BaselineCheck) -> str:
     """For a pull request: what is not the same in a table, the rest in one line."""
     sign = "✅" if check.passed else "❌"
     lines = [f"### {sign} okbench check: {summary(check)}", ""]
@@ -135,7 +135,7 @@ def _markdown(check: Check) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _json(check: Check) -> str:
+def _json(check: BaselineCheck) -> str:
     page = {
         "okbench": "check",
         "schema": 1,
@@ -154,7 +154,7 @@ def _json(check: Check) -> str:
     return json.dumps(page, indent=2, default=str) + "\n"
 
 
-def _junit(check: Check) -> str:
+def _junit(check: BaselineCheck) -> str:
     """One test case a cell, as CI servers show them."""
     suite = ElementTree.Element("testsuite", name="okbench check")
     for cell in check.cells:
@@ -181,7 +181,7 @@ def _case(suite: ElementTree.Element, group: str, name: str, failed: bool, words
         ElementTree.SubElement(case, "failure", message=_NO_XML.sub("?", words))
 
 
-PAGES: Mapping[str, Callable[[Check], str]] = {
+PAGES: Mapping[str, Callable[[BaselineCheck], str]] = {
     "text": _text,
     "json": _json,
     "junit": _junit,

@@ -16,7 +16,7 @@ from okbench.reports.statistics import rank_sum
 
 SLOWER = 1.15  # the ratio of medians beyond which a learner counts as slower
 SURE = 0.002  # the rank test's p, small because many learners are looked at
-FEWEST = 10  # measurements a side; fewer can hardly be that sure
+FEWEST = 10  # measurements per side; fewer can hardly be that sure
 UNTIMED = 8.0  # the ratio of medians allowed to trials that ran beside others
 PAUSE = 0.05  # seconds besides, for which a busy machine may keep a trial waiting
 
@@ -77,9 +77,9 @@ class SpeedCheck:
 def check_seconds(
     dataset: str, learner: str, before: Sequence[float], now: Sequence[float], allowed: Allowed
 ) -> SpeedCheck:
-    """Judge seconds measured turn about: worse when the ratio of medians is beyond what is allowed
-    and a rank test rules chance out. Better is the same the other way. Beyond what is allowed and
-    perhaps by chance, or too little measured, cannot be said.
+    """Judge seconds measured in turns: worse if the ratio of medians is beyond what is allowed and
+    a rank test rules chance out; better likewise in the other direction. It is undecided if the
+    ratio is beyond what is allowed but may be due to chance, or if too little was measured.
     """
     limit = allowed.for_learner(learner)
     chance = rank_sum(before, now)

@@ -10,7 +10,7 @@ from okbench.trials.trial_types import Trial
 
 
 class Changes:
-    """Finds, for a trial that is gone, the trial that stands in its place, and tells them apart."""
+    """Finds the trial that replaces one that is gone, and names how the two differ."""
 
     def __init__(self, others: Iterable[Trial]) -> None:
         self._by_slot: dict[Trial, list[Trial]] = defaultdict(list)
@@ -28,7 +28,7 @@ def _slot(trial: Trial) -> Trial:
 
 
 def difference(old: Trial, new: Trial) -> str:
-    """What tells two trials of one learner on one dataset apart, besides their row orders."""
+    """How two trials of one learner on one dataset differ, besides their permutations."""
     changes = []
     if old.learner_version != new.learner_version:
         changes.append(f"learner version {old.learner_version} → {new.learner_version}")

@@ -77,7 +77,7 @@ def lower_end(band: Band) -> float:
     return max(mean - spread, min(mean, 0.0))
 
 
-def plain(value: float) -> str:
+def tick_text(value: float) -> str:
     """A tick as a number: `0.25`, `1.5e+06`."""
     return f"{value:.6g}".replace("-", "−")
 
@@ -87,7 +87,7 @@ def counted(value: float) -> str:
     for size, prefix in _PREFIXES:
         if abs(value) >= size:
             return f"{value / size:.6g}{prefix}"
-    return plain(value)
+    return tick_text(value)
 
 
 def timed(value: float) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence, Set
 from okbench.papers.provenance import BASES
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
-from okbench.reports.site.grids import Field, Heading, Row, aligned, column, grid
-from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.grids import Field, GridRow, Heading, align_numbers, column, grid
+from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.site.verdicts import bare, chip
 from okbench.reports.tables.cells import Cell, CellKey
 from okbench.reports.tables.layout import BLESSED, OURS, PAPER
@@ -34,7 +34,7 @@ def glance(report: Report) -> Markup:
         Heading(name, learner=report.learners.index(name) if across else None) for name in columns
     ]
     rows = [
-        Row(
+        GridRow(
             (Field(line, line), *(stand[name][place] for name in columns)),
             learner=None if across else place,
         )
@@ -45,7 +45,7 @@ def glance(report: Report) -> Markup:
 
 
 def cell_by_cell(report: Report) -> Markup:
-    """A line a cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
+    """A line per cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
     best, cells = _best_cells(report), list(report.cells.values())
     fields = [
         [_dataset(cell) for cell in cells],
@@ -72,7 +72,7 @@ def cell_by_cell(report: Report) -> Markup:
         add(f"seconds, {PAPER}", _printed_seconds(cells))
     add(f"seconds, {OURS}", _seconds(cells))
     rows = [
-        Row(
+        GridRow(
             tuple(found[place] for found in fields),
             learner=report.learners.index(cell.learner),
             first=cell.learner == report.learners[0],
@@ -97,13 +97,13 @@ def _caption(report: Report) -> str:
 def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Field]:
     texts = [_mean_words(cell) for cell in cells]
     found = []
-    for cell, words in zip(cells, aligned(texts), strict=True):
+    for cell, words in zip(cells, align_numbers(texts), strict=True):
         key = cell.dataset, cell.learner
         shown = tag("strong", words) if key in best else words
         if cell.printed and cell.mean is not None:
-            shown = together(shown, " ", bare(report.verdicts[key].outcome))
+            shown = siblings(shown, " ", bare(report.verdicts[key].outcome))
         elif report.has_printed:
-            shown = together(shown, " ", tag("span", class_="bare"))
+            shown = siblings(shown, " ", tag("span", class_="bare"))
         found.append(Field(shown, cell.mean, "" if cell.complete else "short"))
     return found
 

@@ -15,11 +15,11 @@ from okbench.reports.site.axes import (
     banded,
     counted,
     lower_end,
-    plain,
+    tick_text,
     timed,
 )
 from okbench.reports.site.line_styles import dashes, hollow, look, marker, px
-from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.markup import Markup, siblings, tag
 
 WIDTH, HEIGHT = 460.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 446.0, 30.0, 258.0
@@ -36,14 +36,14 @@ def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> M
     """
     lines = drawable(panel)
     if not lines:
-        return together()
+        return siblings()
     marks = [mark for line in lines.values() for mark in line]
     x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=False)
     clock = panel.quantity == "seconds"
     y = _upright(panel, marks)
     y_name = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name
-    drawn = together(
-        axes(x, y, counted, timed if clock else plain, panel.x_name, y_name),
+    drawn = siblings(
+        axes(x, y, counted, timed if clock else tick_text, panel.x_name, y_name),
         *(_line(line, labels.index(label), x, y) for label, line in lines.items()),
         *(_bound(panel.bounds[label], labels.index(label), x, y) for label in panel.bounds),
     )
@@ -51,7 +51,7 @@ def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> M
     return tag(
         "figure",
         tag("figcaption", panel.title),
-        picture(name, title, _in_words(lines, metric), drawn),
+        chart_image(name, title, _in_words(lines, metric), drawn),
         tag("details", tag("summary", "Numbers"), _numbers(panel, _finite(panel), labels, metric)),
         class_="chart",
     )
@@ -75,16 +75,16 @@ def _finite(panel: Panel) -> dict[str, Line]:
     return {label: line for label, line in lines.items() if line}
 
 
-def picture(name: str, title: str, description: str, drawn: Markup) -> Markup:
+def chart_image(name: str, title: str, description: str, drawn: Markup) -> Markup:
     """An image with a title and what can be seen on it in words."""
     return tag(
         "svg",
         tag("title", title, id=f"{name}-title"),
-        tag("desc", description, id=f"{name}-told"),
+        tag("desc", description, id=f"{name}-description"),
         drawn,
         viewBox=f"0 0 {px(WIDTH)} {px(HEIGHT)}",
         role="img",
-        aria_labelledby=f"{name}-title {name}-told",
+        aria_labelledby=f"{name}-title {name}-description",
     )
 
 

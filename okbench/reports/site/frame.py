@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from okbench.reports.site.markup import Child, Markup, tag, together
+from okbench.reports.site.markup import Child, Markup, siblings, tag
 
 NAME = "okbench"
 # A page loads its own style sheet and script, and nothing else: no text in it can load or run
@@ -89,9 +89,9 @@ def contents(sections: Sequence[Section]) -> Markup:
 
 def notes(lines: Sequence[str]) -> Markup:
     """What a reader must know, a line each."""
-    return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else together()
+    return tag("ul", [tag("li", line) for line in lines], class_="notes") if lines else siblings()
 
 
-def several(count: int, noun: str) -> str:
+def several(count: int, what: str) -> str:
     """`1 table`, `2 tables`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

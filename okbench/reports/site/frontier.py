@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
-from okbench.reports.site.axes import Axis, axis, banded, lower_end, plain, timed
-from okbench.reports.site.charts import BOTTOM, LEFT, RIGHT, TOP, axes, picture
+from okbench.reports.site.axes import Axis, axis, banded, lower_end, tick_text, timed
+from okbench.reports.site.charts import BOTTOM, LEFT, RIGHT, TOP, axes, chart_image
 from okbench.reports.site.line_styles import hollow, look, marker, px
-from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
 
@@ -71,14 +71,14 @@ def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
     if found.reason or not found.spots:
         reason = found.reason or "nothing was timed"
         return (
-            tag("p", f"{found.dataset}: {reason}.", class_="quiet") if found.spots else together()
+            tag("p", f"{found.dataset}: {reason}.", class_="quiet") if found.spots else siblings()
         )
     x = axis((spot.seconds for spot in found.spots), LEFT, RIGHT, logarithmic=True)
     y = banded(((spot.mean, spot.std) for spot in found.spots), BOTTOM, TOP)
     metric = METRICS[report.metric].heading
     words = f"{metric}, logarithmic" if y.logarithmic else metric
-    drawn = together(
-        axes(x, y, timed, plain, "seconds inside the learner, a trial, logarithmic", words),
+    drawn = siblings(
+        axes(x, y, timed, tick_text, "seconds inside the learner per trial, logarithmic", words),
         tag("path", class_="frontier", d=_stairs(found.best, x, y)) if found.best else None,
         _spots(found, report.learners, x, y),
     )
@@ -88,7 +88,7 @@ def frontier_chart(found: Frontier, report: Report, name: str) -> Markup:
     return tag(
         "figure",
         tag("figcaption", found.dataset),
-        picture(name, title, description, drawn),
+        chart_image(name, title, description, drawn),
         tag("details", tag("summary", "Numbers"), _numbers(found, report)),
         class_="chart",
     )

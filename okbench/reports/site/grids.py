@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from okbench.reports.site.markup import Child, Markup, tag, together
+from okbench.reports.site.markup import Child, Markup, siblings, tag
 
 _FIGURES = re.compile(r"[+−-]?\d+(?:\.\d+)?")
 _ALIGNABLE = re.compile(r"[+−-]?\d+(?:\.\d+)?(?: %)?(?: ± \d+(?:\.\d+)?(?: %)?)?")
@@ -27,7 +27,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Row:
+class GridRow:
     """A line of a table. `learner` is the place of the learner it is about, to hide it by."""
 
     fields: tuple[Field, ...]
@@ -46,7 +46,7 @@ class Heading:
 
 
 def grid(
-    name: str, caption: str, header: Sequence[Heading], rows: Sequence[Row], named: int
+    name: str, caption: str, header: Sequence[Heading], rows: Sequence[GridRow], named: int
 ) -> Markup:
     """A table in a frame that scrolls by itself; column number `named` names its rows."""
     head = tag(
@@ -74,7 +74,7 @@ def grid(
     return tag("div", table, class_="frame", tabindex="0", role="region", aria_label=caption)
 
 
-def aligned(texts: Sequence[str]) -> list[Markup]:
+def align_numbers(texts: Sequence[str]) -> list[Markup]:
     """The texts of a column, each number with room for the digits others have and it lacks.
 
     The room is made by the style sheet from `data-` attributes: copied text has none of it.
@@ -100,7 +100,7 @@ def column(
     names = classes or [""] * len(texts)
     return [
         Field(shown, key, class_)
-        for shown, key, class_ in zip(aligned(texts), known, names, strict=True)
+        for shown, key, class_ in zip(align_numbers(texts), known, names, strict=True)
     ]
 
 
@@ -114,10 +114,10 @@ def _padded(text: str, figures: Sequence[str], widths: dict[int, list[int]]) -> 
         after = ("" if part or not lacks else ".") + lacks
         room = "0" * (widths[place][0] - len(whole)) if place else ""
         pieces += [before, tag("b", number, data_before=room or None, data_after=after or None)]
-    return together(*pieces, rest)
+    return siblings(*pieces, rest)
 
 
-def _row(row: Row, header: Sequence[Heading], named: int) -> Markup:
+def _row(row: GridRow, header: Sequence[Heading], named: int) -> Markup:
     cells: list[Markup] = []
     for place, (field, heading) in enumerate(zip(row.fields, header, strict=True)):
         attributes: dict[str, Any] = {

@@ -8,13 +8,13 @@ from typing import Any
 
 from okbench.base.version import __version__
 from okbench.reports.site.frame import link, page, section, several
-from okbench.reports.site.grids import Field, Heading, Row, column, grid
+from okbench.reports.site.grids import Field, GridRow, Heading, column, grid
 from okbench.reports.site.machines import machines
 from okbench.reports.site.markup import Child, Markup, tag
 from okbench.reports.site.table_page import page_of, raw_of
 from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import SHOWN, judged, legend, tally
-from okbench.reports.tables.verdicts import Judgement
+from okbench.reports.tables.verdicts import AGREES, Judgement
 
 PATH = "index.html"
 _KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
@@ -34,7 +34,9 @@ def index_page(found: Sequence[TableView]) -> str:
         PATH,
         tag("h1", "Online kernel learning, measured again"),
         tag("p", _facts(found, len(environments), latest), class_="facts"),
-        tally(verdicts, "tally-table") if verdicts else None,
+        section("stand", "Which printed numbers stand", *_answer(verdicts)).body
+        if verdicts
+        else None,
         section("tables", "Tables", _tables(found)).body,
         section("verdicts", "Outcomes, and what they rest on", legend()).body if verdicts else None,
         section("machines", "Machines and versions", machines(environments, shares)).body,
@@ -51,16 +53,42 @@ def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
     return " · ".join([*facts, f"latest {latest[:10]}"] if latest else facts)
 
 
+def _answer(verdicts: Sequence[Judgement]) -> tuple[Child, ...]:
+    """Sentences for a reader who knows no word of this site, and the counts on both axes."""
+    measured = [one for one in verdicts if one.measured]
+    agree = [one for one in measured if one.outcome in AGREES]
+    fitted = sum(one.rests_on == "fitted" for one in agree)
+    outcomes = Counter(one.outcome for one in measured)
+    sentence = (
+        f"The papers print {several(len(verdicts), 'number')} in these tables, and "
+        f"{len(measured):,} of them were measured. {len(agree) - fitted:,} agree with our "
+        f"measurement. {fitted:,} more agree, but only with a setting or with rows that were "
+        "chosen by looking at the printed number, which is weak evidence. "
+        f"{outcomes['better']:,} are better here than printed, and {outcomes['worse']:,} worse."
+    )
+    links = tag(
+        "p",
+        tag("a", "What the words mean", href="#verdicts"),
+        " · ",
+        tag("a", "The counts of each table", href="#tables"),
+        " · each table's page gives the verdict on every cell, with the reason.",
+        class_="quiet",
+    )
+    return tag("p", sentence, class_="answer"), tally(verdicts, "tally-table"), links
+
+
 def _verdicts(exhibit: TableView) -> list[Judgement]:
     return judged(exhibit.report) if exhibit.report else []
 
 
 def _tables(found: Sequence[TableView]) -> Markup:
-    """A line a table: where its page is, how complete it is, and its outcomes."""
+    """A line per table: where its page is, how complete it is, and its outcomes."""
     header = [
         *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
         *(Heading(name) for name in ("cells", "trials")),
         *(Heading(outcome) for outcome in SHOWN),
+        Heading("agree without a fit"),
+        Heading("agree by a fit"),
         Heading("raw", numeric=False, sortable=False),
     ]
     counts = [Counter(one.outcome for one in _verdicts(exhibit)) for exhibit in found]
@@ -71,9 +99,13 @@ def _tables(found: Sequence[TableView]) -> Markup:
         )
         for outcome in SHOWN
     ]
+    agreeing = [[one for one in _verdicts(e) if one.outcome in AGREES] for e in found]
+    by_fit = [sum(one.rests_on == "fitted" for one in each) for each in agreeing]
+    unfitted = [len(each) - fits for each, fits in zip(agreeing, by_fit, strict=True)]
+    tallies += [column([f"{n or ''}" for n in each], list(each)) for each in (unfitted, by_fit)]
     trials = column([f"{e.counted}" for e in found], [e.counted for e in found])
     rows = [
-        Row(
+        GridRow(
             (
                 Field(_link(exhibit), exhibit.table.name),
                 Field(exhibit.table.title, exhibit.table.title, "title"),

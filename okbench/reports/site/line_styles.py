@@ -1,7 +1,7 @@
 """How a learner looks in every chart: a colour, a marker and dashes of its own.
 
 Colours are classes, so that a page in the dark has others; Okabe and Ito's, which the colour-blind
-can tell apart. In grey print the marker and the dashes tell.
+can distinguish. In grey print the marker and the dashes remain.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def hollow(number: int) -> str:
     return "mark hollow" if _turned(number) % 2 else "mark"
 
 
-def sample(number: int) -> Markup:
+def style_sample(number: int) -> Markup:
     """A piece of a learner's line, for a legend."""
     return tag(
         "svg",

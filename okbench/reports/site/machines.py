@@ -25,7 +25,7 @@ def _described(record: Mapping[str, Any], outcomes: int) -> list[Markup]:
     packages = _mapping(record, "packages")
     blas = _mapping(record, "blas")
     library = " ".join(str(blas[key]) for key in ("name", "version", "core") if blas.get(key))
-    threads = f", threads a trial: {blas['threads']}" if blas.get("threads") else ""
+    threads = f", threads per trial: {blas['threads']}" if blas.get("threads") else ""
     memory = f"{record['memory_gb']} GB" if record.get("memory_gb") else ""
     system = " ".join(str(record[key]) for key in ("os", "arch") if record.get(key))
     values = (

@@ -31,10 +31,10 @@ def tag(name: str, /, *children: Child, **attributes: Any) -> Markup:
     )
     if name in _VOID:
         return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{together(*children)}</{name}>")
+    return Markup(f"<{name}{written}>{siblings(*children)}</{name}>")
 
 
-def together(*children: Child) -> Markup:
+def siblings(*children: Child) -> Markup:
     """Children one after the other, as markup."""
     return Markup("".join(map(_spelled, children)))
 
@@ -50,5 +50,5 @@ def _spelled(child: Child) -> str:
     if isinstance(child, Markup):
         return child
     if isinstance(child, Iterable) and not isinstance(child, str):
-        return together(*child)
+        return siblings(*child)
     return escape(child)

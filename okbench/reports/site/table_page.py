@@ -13,10 +13,10 @@ from okbench.reports.site.cell_grids import cell_by_cell, glance
 from okbench.reports.site.charts import line_chart
 from okbench.reports.site.frame import Section, contents, link, notes, page, section, several
 from okbench.reports.site.frontier import frontier, frontier_chart
-from okbench.reports.site.grids import Field, Heading, Row, grid
-from okbench.reports.site.line_styles import look, sample
+from okbench.reports.site.grids import Field, GridRow, Heading, grid
+from okbench.reports.site.line_styles import look, style_sample
 from okbench.reports.site.machines import machines
-from okbench.reports.site.markup import Markup, tag, together
+from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import judged, legend, tally
 from okbench.reports.tables import complexity_text
@@ -76,7 +76,7 @@ def _tally(report: Report) -> Markup:
 def _facts(exhibit: TableView) -> str:
     protocol, table = exhibit.table.protocol, exhibit.table
     facts = [
-        f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'row order')}",
+        f"{protocol.kind.replace('-', ' ')}, {several(protocol.runs, 'permutation')}",
         METRICS[protocol.metric].heading,
     ]
     if exhibit.report:
@@ -94,9 +94,13 @@ def _facts(exhibit: TableView) -> str:
 def _learners(labels: Sequence[str]) -> Markup:
     """What each line looks like; with JavaScript also a switch for each."""
     if not labels:
-        return together()
+        return siblings()
     items = [
-        tag("li", tag("span", sample(number), label, class_=f"key {look(number)}"), data_key=number)
+        tag(
+            "li",
+            tag("span", style_sample(number), label, class_=f"key {look(number)}"),
+            data_key=number,
+        )
         for number, label in enumerate(labels)
     ]
     return tag("nav", tag("ul", items), class_="learners", id="learners", aria_label="Learners")
@@ -187,7 +191,7 @@ def _of_orders(exhibit: TableView) -> list[Section]:
 def _sheet(sheet: Sheet, name: str, caption: str) -> Markup:
     header = [Heading(name, numeric=False) for name in sheet.header]
     rows = [
-        Row(tuple(Field(entry.text, entry.text) for entry in row))
+        GridRow(tuple(Field(entry.text, entry.text) for entry in row))
         for group in sheet.groups
         for row in group
     ]

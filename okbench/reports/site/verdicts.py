@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from okbench.papers.provenance import BASES, Basis
-from okbench.reports.site.grids import Field, Heading, Row, grid
+from okbench.reports.site.grids import Field, GridRow, Heading, grid
 from okbench.reports.site.markup import Markup, tag
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import RESULTS, Judgement, Result, count_outcomes, count_words
@@ -99,9 +99,9 @@ def tally(found: Sequence[Judgement], name: str) -> Markup:
     )
 
 
-def _line(name: str, key: int, count: Counter[Result], outcomes: Sequence[Result]) -> Row:
+def _line(name: str, key: int, count: Counter[Result], outcomes: Sequence[Result]) -> GridRow:
     numbers = (Field(f"{count[one] or ''}", count[one] or None) for one in outcomes)
-    return Row((Field(name, key), *numbers))
+    return GridRow((Field(name, key), *numbers))
 
 
 def legend() -> Markup:

@@ -24,7 +24,7 @@ class Cell:
     """What was measured for one learner on one dataset, and what the paper prints there.
 
     `values` are the metric of each done trial, in percent for rates, in the order expected.
-    `repetitions` are the row orders of those, by which two cells of a dataset are paired.
+    `repetitions` are the permutations of those, by which two cells of a dataset are paired.
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
     `ingredients` the settings and the rows with their sources. `exact` says that nothing random is
     in the cell: published permutations, and a learner without random numbers. `seconds` is a mean
@@ -63,7 +63,7 @@ class Cell:
 
     @property
     def by_repetition(self) -> dict[int, float]:
-        """The value on each row order."""
+        """The value on each permutation."""
         return dict(zip(self.repetitions, self.values, strict=True))
 
     @property

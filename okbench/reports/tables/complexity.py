@@ -19,8 +19,8 @@ from okbench.trials.trial_types import Outcome
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One trial: a setting's value, seconds a row and bytes of the model."""
+class MeasuredTrial:
+    """One trial: a setting's value, seconds per row and bytes of the model."""
 
     learner: str
     setting: str
@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Fit:
-    """An exponent with its 95 % interval, which tells the noise and bend of the points alone."""
+    """An exponent with its 95 % interval, which shows the noise and bend of the points alone."""
 
     exponent: float
     low: float
@@ -58,7 +58,7 @@ class Complexity:
     table: str
     title: str
     growths: tuple[Growth, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredTrial, ...]
     absent: tuple[str, ...]
     machines: tuple[str, ...]
     outdated: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ def fit(values: Sequence[float], costs: Sequence[float]) -> Fit | None:
 
 
 def _fits(
-    measured: Sequence[Measured], learner: str, cost: Callable[[Measured], float]
+    measured: Sequence[MeasuredTrial], learner: str, cost: Callable[[MeasuredTrial], float]
 ) -> dict[str, Fit]:
     found: dict[str, Fit] = {}
     for setting in dict.fromkeys(one.setting for one in measured if one.learner == learner):
@@ -145,8 +145,8 @@ def _fits(
     return found
 
 
-def _measured(column: LearnerColumn, outcome: Outcome) -> Measured | None:
-    """What a done trial tells; nothing without a curve that has two points in its second half."""
+def _measured(column: LearnerColumn, outcome: Outcome) -> MeasuredTrial | None:
+    """What a done trial measured; nothing if its curve lacks two points in its second half."""
     late = [point for point in outcome.curve if (point[0] or 0) >= outcome.rows / 2]
     if outcome.status != "done" or not column.point or not outcome.bytes or len(late) < 2:
         return None
@@ -155,4 +155,4 @@ def _measured(column: LearnerColumn, outcome: Outcome) -> Measured | None:
     if not seconds > 0:
         return None
     point = column.point
-    return Measured(column.line, point.name, float(point.value), seconds, float(outcome.bytes))
+    return MeasuredTrial(column.line, point.name, float(point.value), seconds, float(outcome.bytes))

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from okbench.reports.csv_text import csv_text
-from okbench.reports.tables.complexity import Complexity, Fit, Measured
-from okbench.reports.tables.layout import Entry, Sheet
+from okbench.reports.tables.complexity import Complexity, Fit, MeasuredTrial
+from okbench.reports.tables.layout import Sheet, SheetText
 
 _HEADER = ("learner", "strategy", "time stated", "time fitted", "space stated", "space fitted")
 
 
 def sheet_of(found: Complexity) -> Sheet:
-    """A line a learner: what the paper states, and the exponents fitted."""
+    """A line per learner: what the paper states, and the exponents fitted."""
     rows = tuple(
         tuple(
             map(
-                Entry,
+                SheetText,
                 (
                     growth.learner,
                     growth.stated.strategy,
@@ -69,7 +69,7 @@ def _notes(found: Complexity) -> tuple[str, ...]:
     notes = [
         "Stated: copied from the paper. Fitted: the exponent by least squares between logarithms, "
         "over the larger half of the values, with its 95 % interval.",
-        "Time: seconds a row in the second half of the stream, by the quickest trial of a value. "
+        "Time: seconds per row in the second half of the stream, by the quickest trial of a value. "
         "Space: bytes of the model.",
     ]
     notes += [f"Values of {name}: {_values(found.measured, name)}." for name in _settings(found)]
@@ -82,6 +82,6 @@ def _settings(found: Complexity) -> list[str]:
     return list(dict.fromkeys(one.setting for one in found.measured))
 
 
-def _values(measured: tuple[Measured, ...], name: str) -> str:
+def _values(measured: tuple[MeasuredTrial, ...], name: str) -> str:
     values = {one.value for one in measured if one.setting == name}
     return f"{min(values):g} to {max(values):g}"

@@ -9,7 +9,7 @@
 A value is compared by the functions of `verdicts`. That a print is missed needs every value of the
 cell to differ, so the largest of their p values is the cell's, corrected after Holm for all varied
 cells of the table. No setting is chosen here: `unreachable` rests on no fit. It speaks of the
-values of the range; a value beside them may still give the print, and `own` tells if it does.
+values of the range; a value beside them may still give the print, and `own` is true if it does.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from okbench.trials.plan.options import Options
 from okbench.trials.search.search_grid import Candidate, label_of, variations, with_candidates
 from okbench.trials.store.match_outcomes import recall
 
-Outcome = Literal["reachable", "between values", "unreachable", "not decided"]
-Standing = Literal["reaches", "differs", "open", "not measured"]
+Reachability = Literal["reachable", "between values", "unreachable", "not decided"]
+ValueStanding = Literal["reaches", "differs", "open", "not measured"]
 LEAST = 2  # trials of a value, which have a deviation
 
 
@@ -51,7 +51,7 @@ class Tried:
 
     values: Mapping[str, Value]
     cell: Measured
-    standing: Standing
+    standing: ValueStanding
     p: float = 0.0
 
     @property
@@ -78,7 +78,7 @@ class Envelope:
     given: Mapping[str, Value]
     tried: tuple[Tried, ...]
     held: Mapping[str, Setting]
-    outcome: Outcome
+    outcome: Reachability
     at: tuple[Tried, ...]
 
     @property
@@ -288,7 +288,7 @@ def _compared(values: Candidate, cell: Measured) -> Tried:
     return Tried(values, cell, "reaches" if welch_test(whole, theirs) >= ALPHA else "open", p)
 
 
-def _decided(tried: Sequence[Tried], p: float) -> tuple[Outcome, tuple[Tried, ...]]:
+def _decided(tried: Sequence[Tried], p: float) -> tuple[Reachability, tuple[Tried, ...]]:
     """The outcome of a cell, and the values it speaks of, the nearest to the print first."""
     nearest = sorted(tried, key=lambda one: one.miss)
     reaching = tuple(one for one in nearest if one.standing == "reaches")

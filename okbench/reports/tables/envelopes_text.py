@@ -14,8 +14,8 @@ from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
 from okbench.reports.csv_text import csv_text
 from okbench.reports.tables.cells import Cell
-from okbench.reports.tables.envelopes import Envelope, Envelopes, Outcome, Tried
-from okbench.reports.tables.layout import OURS, PAPER, Entry, Row, Sheet
+from okbench.reports.tables.envelopes import Envelope, Envelopes, Reachability, Tried
+from okbench.reports.tables.layout import OURS, PAPER, Row, Sheet, SheetText
 
 _CSV = (
     "table", "dataset", "learner", "metric", "printed", "mean", "std", "n", "rests_on", "low",
@@ -32,7 +32,7 @@ def sheet_of(found: Envelopes) -> Sheet:
         for key in keys:
             one = found.found[key]
             words = (key[1], one.printed.text, _own(one), envelope_words(one), statement(one))
-            rows.append(tuple(map(Entry, ("" if rows else dataset, *words))))
+            rows.append(tuple(map(SheetText, ("" if rows else dataset, *words))))
         groups.append(tuple(rows))
     metric = METRICS[found.metric].heading
     title = f"{found.table}: {found.title} (settings varied through their ranges, {metric})"
@@ -85,7 +85,7 @@ def envelope_words(found: Envelope) -> str:
 
 
 def csv_of(found: Envelopes) -> str:
-    """A row per varied cell; the columns `at` tell of the value nearest to the print among those
+    """A row per varied cell; the columns `at` hold the value nearest to the print among those
     that the outcome rests on."""
     rows: list[Sequence[Any]] = [_CSV]
     for (dataset, learner), one in found.found.items():
@@ -178,7 +178,7 @@ def _own(found: Envelope) -> str:
 def _notes(found: Envelopes) -> tuple[str, ...]:
     counts = [
         f"{sum(one.outcome == outcome for one in found.found.values())} {outcome}"
-        for outcome in get_args(Outcome)
+        for outcome in get_args(Reachability)
         if any(one.outcome == outcome for one in found.found.values())
     ]
     notes = [

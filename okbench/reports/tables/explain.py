@@ -53,11 +53,11 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
     return "\n".join(lines) + "\n"
 
 
-def _known(name: str, known: tuple[str, ...], noun: str) -> str:
+def _known(name: str, known: tuple[str, ...], kind: str) -> str:
     found = [one for one in known if one.casefold() == name.casefold()]
     if not found:
         hint = did_you_mean(name, known)
-        raise UsageError(f"no {noun} '{name}' here.{hint} There is {', '.join(known)}")
+        raise UsageError(f"no {kind} '{name}' here.{hint} There is {', '.join(known)}")
     return found[0]
 
 

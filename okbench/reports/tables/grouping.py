@@ -8,17 +8,17 @@ from dataclasses import replace
 
 from okbench.trials.trial_types import Outcome, Trial
 
-GroupKey = tuple[str, str]  # dataset, learner; with what tells it from its like
+GroupKey = tuple[str, str]  # dataset, learner; with what distinguishes it from others
 
 
-Kinds = dict[GroupKey, dict[Trial, list[Outcome]]]  # a trial of row order 0 stands for its like
+Kinds = dict[GroupKey, dict[Trial, list[Outcome]]]  # by the trial on permutation 0
 
 
 def grouped(outcomes: Iterable[Outcome]) -> dict[GroupKey, list[Outcome]]:
-    """Outcomes that differ in their row order alone, by dataset and learner.
+    """Outcomes that differ in their permutation alone, by dataset and learner.
 
-    Where a learner stands on a dataset in several ways (settings, versions, seeds, rows), its name
-    tells them apart: `FOGD(step=0.1)`, `FOGD(version=2)`.
+    If a learner was run on a dataset in several ways (settings, versions, seeds, rows), its name
+    states the difference: `FOGD(step=0.1)`, `FOGD(version=2)`.
     """
     return grouped_alike([outcomes])[0]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from okbench.reports.numbers import GREEK
-from okbench.reports.tables.layout import Entry, Row, Sheet
+from okbench.reports.tables.layout import Row, Sheet, SheetText
 
 LINES = 45  # of a table on a page of the class article
 LETTERS = 82  # beside each other on it, each gap counted as two
@@ -54,8 +54,8 @@ def _environment(sheet: Sheet, continued: bool) -> str:
     columns = "l" * sheet.words + "r" * (len(sheet.header) - sheet.words)
     size, gap = ("footnotesize", 4) if sum(_widths(sheet)) <= LETTERS else ("scriptsize", 3)
     groups = ["\n".join(map(_line, group)) for group in sheet.groups]
-    title = escaped(sheet.title) + (" (continued)" if continued else "")
-    notes = " ".join(map(escaped, sheet.notes))
+    title = latex_escaped(sheet.title) + (" (continued)" if continued else "")
+    notes = " ".join(map(latex_escaped, sheet.notes))
     return "\n".join(
         [
             r"\begin{table}",
@@ -66,7 +66,7 @@ def _environment(sheet: Sheet, continued: bool) -> str:
             rf"\{size}\setlength{{\tabcolsep}}{{{gap}pt}}",
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             r"\toprule",
-            " & ".join(map(escaped, sheet.header)) + r" \\",
+            " & ".join(map(latex_escaped, sheet.header)) + r" \\",
             r"\midrule",
             "\n\\midrule\n".join(groups),
             r"\bottomrule",
@@ -81,12 +81,12 @@ def _line(row: Row) -> str:
     return " & ".join(map(_spelled, row)) + r" \\"
 
 
-def _spelled(entry: Entry) -> str:
-    words = escaped(entry.text)
+def _spelled(entry: SheetText) -> str:
+    words = latex_escaped(entry.text)
     return (words, f"\\textbf{{{words}}}", f"\\textit{{{words}}}")[entry.place]
 
 
-def escaped(text: str) -> str:
+def latex_escaped(text: str) -> str:
     """The text as LaTeX prints it letter by letter; two hyphens are two, and no dash."""
     line = re.sub("[\x00-\x1f\x7f]+", " ", text)  # an empty line would end a paragraph
     signs = "".join(_SIGNS.get(character, character) for character in line)

@@ -21,7 +21,7 @@ OURS = "okbench"
 
 
 @dataclass(frozen=True)
-class Entry:
+class SheetText:
     """A text on a sheet, and whether it is the best or the runner-up of its dataset."""
 
     text: str
@@ -32,8 +32,8 @@ class Entry:
         return self.place == 1
 
 
-Column = tuple[str, Callable[[Cell], Entry]]
-Row = tuple[Entry, ...]
+Column = tuple[str, Callable[[Cell], SheetText]]
+Row = tuple[SheetText, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Sheet:
             spell(self.title),
             tuple(map(spell, self.header)),
             tuple(
-                tuple(tuple(Entry(spell(e.text), e.place) for e in row) for row in group)
+                tuple(tuple(SheetText(spell(e.text), e.place) for e in row) for row in group)
                 for group in self.groups
             ),
             tuple(map(spell, self.notes)),
@@ -68,22 +68,22 @@ def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, Sheet]:
     places = report.best
     fastest = report.places(lambda cell: cell.seconds, lower_is_better=True)
     spell = numbers.like_paper if like_paper else numbers.of_cell
-    ours: Column = (OURS, lambda cell: Entry(_measured(cell, spell), places.get(_key(cell), 0)))
-    clock: Column = (OURS, lambda cell: Entry(_seconds(cell), fastest.get(_key(cell), 0)))
+    ours: Column = (OURS, lambda cell: SheetText(_measured(cell, spell), places.get(_key(cell), 0)))
+    clock: Column = (OURS, lambda cell: SheetText(_seconds(cell), fastest.get(_key(cell), 0)))
     beside: list[Column] = [
-        (PAPER, lambda cell: Entry(cell.printed.text if cell.printed else "")),
-        (BLESSED, lambda cell: Entry(_blessed(report, cell, spell))),
+        (PAPER, lambda cell: SheetText(cell.printed.text if cell.printed else "")),
+        (BLESSED, lambda cell: SheetText(_blessed(report, cell, spell))),
         ours,
-        ("difference", lambda cell: Entry(_difference(cell))),
+        ("difference", lambda cell: SheetText(_difference(cell))),
         (
             "outcome",
-            lambda cell: Entry(report.verdicts[_key(cell)].outcome if cell.printed else ""),
+            lambda cell: SheetText(report.verdicts[_key(cell)].outcome if cell.printed else ""),
         ),
-        ("rests on", lambda cell: Entry(_rests_on(report, cell))),
+        ("rests on", lambda cell: SheetText(_rests_on(report, cell))),
     ]
     columns = [column for column in beside if column[0] != BLESSED or report.blessed]
     seconds: list[Column] = [
-        (PAPER, lambda cell: Entry(cell.printed.seconds_text if cell.printed else "")),
+        (PAPER, lambda cell: SheetText(cell.printed.seconds_text if cell.printed else "")),
         clock,
     ]
     metric_words = METRICS[report.metric].heading
@@ -113,7 +113,7 @@ def other_sheets(report: Report) -> tuple[Sheet, ...]:
                 for name, found in names.items()
             )
             words = ("" if rows else dataset, key[1], printed.text if printed else "", own, *others)
-            rows.append(tuple(map(Entry, words)))
+            rows.append(tuple(map(SheetText, words)))
         groups.append(tuple(rows))
     counts = [f"{name}: {count_words(list(found.values()))}." for name, found in names.items()]
     return (
@@ -142,12 +142,12 @@ def _rests_on(report: Report, cell: Cell) -> str:
 def _lay_out(
     report: Report, quantity: str, alone: Column, beside: list[Column], notes: tuple[str, ...]
 ) -> Sheet:
-    """Columns beside the paper's, a line a cell; or one column alone, its datasets going across."""
+    """Columns beside the paper's, a line per cell; or one column alone, with datasets across."""
     title = f"{report.table}: {report.title} ({quantity})"
     if not report.has_printed:
         _, ours = alone
         grid = tuple(
-            (Entry(learner), *(ours(report.cells[name, learner]) for name in report.datasets))
+            (SheetText(learner), *(ours(report.cells[name, learner]) for name in report.datasets))
             for learner in report.learners
         )
         return Sheet(title, ("learner", *report.datasets), (grid,), notes, words=1)
@@ -156,7 +156,7 @@ def _lay_out(
         rows: list[Row] = []
         for learner in report.learners:
             entries = (entry(report.cells[name, learner]) for _, entry in beside)
-            rows.append((Entry("" if rows else name), Entry(learner), *entries))
+            rows.append((SheetText("" if rows else name), SheetText(learner), *entries))
         groups.append(tuple(rows))
     header = ("dataset", "learner", *(name for name, _ in beside))
     return Sheet(title, header, tuple(groups), notes, words=2)
@@ -232,7 +232,7 @@ def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str
 def _seconds_notes(report: Report) -> tuple[str, ...]:
     clocked = [cell for cell in report.cells.values() if cell.seconds is not None]
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
-    notes.append("Mean seconds inside the learner, a trial.")
+    notes.append("Mean seconds inside the learner per trial.")
     if len(report.machines) > 1:
         notes.append("Seconds of several machines: do not compare them with each other.")
     if any(not cell.timed for cell in clocked):

@@ -17,7 +17,7 @@ from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
-from okbench.reports.tables.layout import Entry, Sheet, other_sheets, sheets
+from okbench.reports.tables.layout import Sheet, SheetText, other_sheets, sheets
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import count_outcomes
 
@@ -71,7 +71,7 @@ def _terminal(sheet: Sheet) -> str:
 
 
 def _markdown(sheet: Sheet) -> str:
-    def spelled(entry: Entry) -> str:
+    def spelled(entry: SheetText) -> str:
         words = in_markdown(entry.text)
         return f"**{words}**" if entry.best else words
 

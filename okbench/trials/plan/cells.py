@@ -31,7 +31,7 @@ def repetitions_of(table: Table, options: Options) -> tuple[int, ...]:
 
 
 def time_limit_of(table: Table, options: Options) -> float:
-    """Seconds a trial may take: those asked for, or the table's own limit."""
+    """The seconds that one trial may take: those asked for, or the table's own limit."""
     return table.protocol.time_limit if options.time_limit is None else options.time_limit
 
 
@@ -67,7 +67,7 @@ def narrowed(table: Table, options: Options) -> Table:
 
 
 def _chosen(
-    asked: tuple[str, ...] | None, noun: str, names: Mapping[str, str], table: Table
+    asked: tuple[str, ...] | None, kind: str, names: Mapping[str, str], table: Table
 ) -> set[str]:
     """The labels asked for, in any case; a second name stands for every label that has it."""
     if asked is None:
@@ -78,9 +78,9 @@ def _chosen(
         others = {label for label, other in names.items() if other.casefold() == name.casefold()}
         if not labels and not others:
             raise UsageError(
-                f"{table.name} has no {noun} '{name}'.{did_you_mean(name, names)} "
+                f"{table.name} has no {kind} '{name}'.{did_you_mean(name, names)} "
                 f"It has {', '.join(names)}"
-                + (f"; --with {name} adds a learner" if noun == "learner" else "")
+                + (f"; --with {name} adds a learner" if kind == "learner" else "")
             )
         chosen |= labels or others
     return chosen

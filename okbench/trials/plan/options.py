@@ -14,7 +14,7 @@ from okbench.trials.trial_types import Status
 class Options:
     """Which trials, and how to run them. None means: all of them, or as the table says.
 
-    `repetitions` names single row orders, counted from 0, where `trials` takes the first so many.
+    `repetitions` names single permutations, counted from 0, where `trials` takes the first so many.
     `time_limit` is in seconds inside the learner, `memory_limit` in bytes, both per trial. `retry`
     names the endings that are run again; `again` runs everything again. `timing` measures one
     trial at a time. `force` runs trials that are expected not to fit into the memory. `backend` is

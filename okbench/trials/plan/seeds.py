@@ -1,6 +1,6 @@
 """Where a trial's random numbers come from: one root seed, and axes that may shift it.
 
-A row order depends on (seed, dataset, repetition) and is the same for every learner; a learner's
+A permutation depends on (seed, dataset, repetition) and is the same for every learner; a learner's
 own draws depend on (seed, dataset, learner, repetition). On nothing else.
 """
 
@@ -16,7 +16,7 @@ from okbench.base.errors import DataError, UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Draws
 from okbench.learners.registry import settings_of
-from okbench.protocols.contract import Rows
+from okbench.protocols.contract import RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.resolve_settings import SEED_NAMES
 from okbench.trials.trial_types import Trial
@@ -25,7 +25,7 @@ from okbench.trials.trial_types import Trial
 def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
     """The order in which the rows are met; rows that the protocol does not permute keep their
     places behind the others."""
-    shuffled = PROTOCOLS[trial.protocol].shuffled(Rows(dataset.n_rows, dataset.n_train))
+    shuffled = PROTOCOLS[trial.protocol].shuffled(RowCounts(dataset.n_rows, dataset.n_train))
     if trial.order == "published":
         order = _published(trial, dataset, shuffled)
     elif trial.order == "file":
@@ -37,15 +37,16 @@ def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
 
 
 def published_orders(dataset: Dataset, runs: int) -> NDArray[np.int64]:
-    """The published row orders, refused when there are not enough for that many trials."""
+    """The published permutations, refused when there are not enough for that many trials."""
     if dataset.orders is None:
         raise DataError(
-            f"{dataset.name}: no published row orders are held; "
+            f"{dataset.name}: the published permutations are not available; "
             "run it with 'orders: seeded', or fetch the files that bring them"
         )
     if runs > len(dataset.orders):
         raise UsageError(
-            f"{dataset.name}: {len(dataset.orders)} row orders were published, so not {runs} trials"
+            f"{dataset.name}: {len(dataset.orders)} permutations were published, "
+            f"so not {runs} trials"
         )
     return dataset.orders
 

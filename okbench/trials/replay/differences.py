@@ -71,7 +71,7 @@ def _in_figures(replayed: Replayed, expected: Expected, tolerance: Tolerance) ->
 
 
 def _first(
-    noun: str, places: list[str], found: NDArray[Any], wanted: NDArray[Any], bound: Any
+    what: str, places: list[str], found: NDArray[Any], wanted: NDArray[Any], bound: Any
 ) -> Iterator[str]:
     """The first place at which two lists differ by more than a bound, or end."""
     both = min(len(found), len(wanted))
@@ -81,9 +81,9 @@ def _first(
     differ = np.flatnonzero(~(apart <= limits))
     if len(differ):
         place = differ[0]
-        yield f"{noun} {places[place]}: {_plain(found[place])}, expected {_plain(wanted[place])}"
+        yield f"{what} {places[place]}: {_plain(found[place])}, expected {_plain(wanted[place])}"
     elif len(found) != len(wanted):
-        yield f"{noun}: there are {len(found)}, expected {len(wanted)}"
+        yield f"{what}: there are {len(found)}, expected {len(wanted)}"
 
 
 def _plain(value: NDArray[Any]) -> Any:

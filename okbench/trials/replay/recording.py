@@ -104,7 +104,7 @@ def write_record(run: Replayed, note: str) -> None:
         arrays[name] = numbers
         return {"file": companion.name, "key": name}
 
-    text = spelled(run, note, beside)
+    text = record_text(run, note, beside)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(companion, **arrays)  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ def write_record(run: Replayed, note: str) -> None:
         raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def spelled(run: Replayed, note: str, place: Place) -> str:
+def record_text(run: Replayed, note: str, place: Place) -> str:
     """A run as the JSON text of a record that expects just that run."""
     record = run.record
     drawn = _drawn(run, place)

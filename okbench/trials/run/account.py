@@ -72,7 +72,7 @@ class Trained:
     seconds: float
 
 
-Report = Warming | Beginning | Begun | Finished | Marked | Trained
+ProgressReport = Warming | Beginning | Begun | Finished | Marked | Trained
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Account:
         self.train_seconds: float | None = None
         self.support: int | None = None
 
-    def take(self, report: Report) -> None:
+    def take(self, report: ProgressReport) -> None:
         """Write a report down; it is always about the stage that began last."""
         match report:
             case Begun(stage, stops):

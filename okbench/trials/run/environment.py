@@ -51,7 +51,7 @@ def machine_line(environment: Mapping[str, Any]) -> str:
             f"{known['os']}",
             f"Python {environment.get('python', '?')}",
             *(f"{name} {packages.get(name, '?')}" for name in ("numpy", "numba", "okbench")),
-            f"{library or 'unknown BLAS'}, {threads} thread{'' if threads == 1 else 's'} a trial",
+            f"{library or 'unknown BLAS'}, {threads} thread{'' if threads == 1 else 's'} per trial",
         ]
     )
 

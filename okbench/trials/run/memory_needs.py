@@ -25,6 +25,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
+MOST_DRAWN = 500_000_000  # random numbers before the first row: 4 GB, held twice while copied
 _ENTRY = 12  # bytes of a sparse row's entry: a number and its column
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -35,7 +36,8 @@ class Need:
 
     `rows` are held once by each process; rows that are mapped from a file count as none. `terms`
     show how `model` was computed, None when nothing is known of it. `growth` is what an expansion
-    without a budget holds if every row becomes a support; it is no part of the total.
+    without a budget holds if every row becomes a support; it is no part of the total. `drawn` are
+    the random numbers that a learner draws before its first row, for every feature, used or not.
     """
 
     dataset: str
@@ -45,6 +47,7 @@ class Need:
     model: int | None
     terms: str
     growth: int = 0
+    drawn: int = 0
 
     @property
     def total(self) -> int:
@@ -74,7 +77,9 @@ def largest(found: Iterable[Need]) -> Need | None:
 
 
 def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
-    """Raise OkbenchError if a trial needs more memory than there is, or than it may take."""
+    """Raise OkbenchError if a trial needs more memory than there is, or than it may take, or draws
+    so many random numbers that it would seem to stand still before its first row."""
+    found = list(found)
     need = largest(found)
     if options.force or need is None:
         return
@@ -92,6 +97,15 @@ def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
             f"{name} needs {spoken_bytes(need.total)}: {need.arithmetic}; "
             f"{spoken_bytes(there)} are available. Run {fewer}without this learner or dataset, "
             "or all the same with --force"
+        )
+    most = max(found, key=lambda each: each.drawn)
+    if most.drawn > MOST_DRAWN:
+        terms = most.terms.split(" + ")[-1].removesuffix(f" × {_NUMBER} B")
+        raise OkbenchError(
+            f"{most.learner} × {most.dataset} draws {most.drawn:,} random numbers before its first "
+            f"row = {terms}, one for each component and feature whether a row has it or "
+            f"not; more than {MOST_DRAWN:,} take minutes. Number the features of the file without "
+            "gaps, leave this learner or dataset out, or run all the same with --force"
         )
 
 
@@ -124,7 +138,7 @@ def _need(
     if not is_ours(entry):
         return Need(dataset, learner, at_once, rows, None, "unknown, the learner is user-defined")
     terms: list[str] = []
-    model = 0
+    model = drawn = 0
     known = settings_of(entry.load())
     n_rows, n_features = data.X.shape
     budget, components = _whole(settings.get("budget")), _whole(settings.get("components"))
@@ -136,8 +150,9 @@ def _need(
     if "components" in known and components:
         terms.append(f"{components} components × {n_features} features × {_NUMBER} B")
         model += components * n_features * _NUMBER
+        drawn = components * n_features
     if terms:
-        return Need(dataset, learner, at_once, rows, model, " + ".join(terms))
+        return Need(dataset, learner, at_once, rows, model, " + ".join(terms), drawn=drawn)
     entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     return Need(dataset, learner, at_once, rows, None, "it has no budget", entries * _ENTRY)
 

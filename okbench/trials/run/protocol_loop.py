@@ -22,24 +22,32 @@ from okbench.base.errors import UsageError
 from okbench.base.worker_processes import memory_of
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged
-from okbench.protocols.contract import Rows, Stage
+from okbench.protocols.contract import RowCounts, Stage
 from okbench.protocols.costs import BadAnswer
 from okbench.protocols.metrics import METRICS, Metric
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.run import block_sizes
-from okbench.trials.run.account import Account, Begun, Finished, Ledger, Marked, Report, Trained
+from okbench.trials.run.account import (
+    Account,
+    Begun,
+    Finished,
+    Ledger,
+    Marked,
+    ProgressReport,
+    Trained,
+)
 from okbench.trials.run.block_sizes import Span, fixed, growing, ticks
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 Observe = Callable[[Span, NDArray[np.float64]], None]
-Tell = Callable[[Report], None]
+Tell = Callable[[ProgressReport], None]
 
 SLACK = 64_000_000  # bytes of scratch memory that a learner need not count as its model
 
 
-def nobody(report: Report) -> None:
+def nobody(report: ProgressReport) -> None:
     """Where the reports of a trial go that no other process follows."""
 
 
@@ -124,7 +132,7 @@ def route_of(trial: Trial, dataset: Dataset, learner: Any) -> Route:
         f"{trial.learner} × {trial.dataset} r={trial.repetition}",
         dataset,
         row_order(trial, dataset),
-        kind.stages(role, Rows(dataset.n_rows, dataset.n_train), detail),
+        kind.stages(role, RowCounts(dataset.n_rows, dataset.n_train), detail),
         METRICS[trial.metric],
         detail,
     )
@@ -195,7 +203,7 @@ class Walker:
         self._sizes = block_sizes.sizes()
         self._base = held_here() if base is None else base
 
-    def note(self, report: Report) -> None:
+    def note(self, report: ProgressReport) -> None:
         """Write a report down, and hand it on."""
         self.account.take(report)
         self._tell(report)

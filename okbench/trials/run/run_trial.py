@@ -15,7 +15,7 @@ from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Problem, begun
 from okbench.learners.registry import allow, find, is_allowed
-from okbench.protocols.contract import BATCH, MAP, Rows
+from okbench.protocols.contract import BATCH, MAP, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
 from okbench.trials.plan.seeds import draws, with_seed
@@ -36,7 +36,7 @@ def attempt(
 ) -> Outcome:
     """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`.
 
-    `tell` gets the reports of its progress. Without `warm_up`, a learner that compiles itself does
+    `tell` is called with its progress. Without `warm_up`, a learner that compiles itself does
     so on the clock.
     """
     busy = psutil.getloadavg()[0]
@@ -91,7 +91,7 @@ def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
     kind = PROTOCOLS[trial.protocol]
     if kind.role_of(cls) is None:
         raise UsageError(f"{trial.learner} {kind.lack}")
-    rows = kind.shuffled(Rows(dataset.n_rows, dataset.n_train))
+    rows = kind.shuffled(RowCounts(dataset.n_rows, dataset.n_train))
     problem = Problem(dataset.task, dataset.n_features, dataset.classes, rows)
     with one_process():
         return begun(cls, with_seed(cls, trial), problem, draws(trial))

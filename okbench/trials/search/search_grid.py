@@ -65,8 +65,8 @@ def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]]) -> Table:
 def with_candidates(table: Table, tried: Mapping[Cell, Sequence[Candidate]]) -> Table:
     """The table with a column for every candidate, and no other cells than those tried.
 
-    Its own columns stay, left out: they vouch for the settings said of the whole table. What is
-    printed in a cell is beside each of its candidates.
+    Its own columns stay, marked as left out, so that the settings of the whole table are used.
+    What is printed in a cell is beside each of its candidates.
     """
     columns: dict[str, LearnerColumn] = {}
     settings, printed, random = dict(table.settings), dict(table.printed), table.random

@@ -34,7 +34,7 @@ def refuse_unknown(table: Table, search: Search) -> None:
     known = _settings_of_all(column.learner for column in table.learners)
     if all(range_.name in known for range_ in search.ranges):
         return
-    known |= _settings_of_all(catalogue())  # ranges may be said for another table as well
+    known |= _settings_of_all(catalogue())  # a range may be meant for another table
     for range_ in search.ranges:
         if range_.name not in known:
             hint = did_you_mean(range_.name, known)

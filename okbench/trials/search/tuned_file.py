@@ -92,7 +92,7 @@ def _tried(choice: Choice, table: Table, search: Search) -> dict[str, Any]:
     return {
         "learner": f"{choice.trial.learner}/{choice.trial.learner_version}",
         "rows": choice.rows,
-        "row orders": search.runs,
+        "permutations": search.runs,
         "of": choice.trial.fingerprint,
         "seed": choice.trial.seed,
         **({} if alone else {"searched": [list(round_.names) for round_ in choice.rounds]}),
@@ -129,7 +129,7 @@ def _read(path: Path, table: str) -> dict[str, Any]:
 
 
 def _joined(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The new record, with the cells of the old that it does not tell of."""
+    """The new record, with the cells of the old that it does not contain."""
     joined = dict(now)
     for part in ("cells", "tried"):
         rows = {name: dict(row or {}) for name, row in (before.get(part) or {}).items()}

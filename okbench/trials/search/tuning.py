@@ -1,9 +1,9 @@
 """The search a paper describes for its settings: every value of a range, on a part of the rows.
 
-Trials are planned, run and stored as a table's are, on row orders of a seed that no evaluation
+Trials are planned, run and stored as a table's are, on permutations of a seed that no evaluation
 uses. The rows are a random part of those evaluated later, as in the papers, which search and
 evaluate on the same stream. A candidate counts when all its trials are done; of those the one with
-the least mean cost a row is chosen (mistakes, or squared loss). Among equals it is the one with the
+the least mean cost per row is chosen (mistakes, or squared loss). Among equals it is that with the
 largest value, of the setting that stands first in the search, then of the next: on few rows small
 steps act alike, because none of them reaches the margin. Of lists the first that was tried counts.
 """
@@ -38,13 +38,13 @@ from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
-APART = 2**32  # added to the seed: row orders, and the part of the rows, of tuning alone
+APART = 2**32  # added to the seed: permutations, and the part of the rows, of tuning alone
 TIES = "the largest of equals"
 
 
 @dataclass(frozen=True)
 class Try:
-    """What a candidate came to: its mean cost a row over its trials, None unless all are done."""
+    """What a candidate came to: its mean cost per row over its trials, None unless all are done."""
 
     values: Candidate  # evaluated for the dataset
     cost: float | None

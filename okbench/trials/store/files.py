@@ -5,7 +5,7 @@
     {"plan":{...},"crc":"…"}                       one per cell, before its first trial is run
     {"outcome":{...},"crc":"…"}                    one per trial, written as the trial ends
 
-Lines of two such files may be put into one. A baseline says more in its header: why it was blessed.
+Lines of two such files may be put into one. The header of a baseline also says why it was accepted.
 Files of schema 1 have no plans, those of schema 1 and 2 no checksums; a header of today's schema
 stands before the first line that is added to one. Whoever writes holds the lock of a second file,
 `table5.jsonl.lock`, from before the first look at the results until the last line is written.

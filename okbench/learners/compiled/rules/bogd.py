@@ -9,7 +9,7 @@ from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.rules.rbp import drawn_place
 from okbench.learners.compiled.supports import Supports, crowded, leave, scale
-from okbench.learners.compiled.walks import CROWDED, FINISHED, UNDRAWN, Stream, Work, join, meet
+from okbench.learners.compiled.walks import CROWDED, FINISHED, UNDRAWN, RowStream, Work, join, meet
 
 
 class BOGDRule(NamedTuple):
@@ -47,7 +47,7 @@ def rescale(coefficients: Any, ceiling: float) -> None:
 
 @compiled(fastmath=FUSED)
 def learn_bogd(
-    stream: Stream, first: int, supports: Supports, size: int, rule: BOGDRule, uniforms: Any,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: BOGDRule, uniforms: Any,
     work: Work,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates, draws used)."""

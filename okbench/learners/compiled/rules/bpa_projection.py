@@ -33,7 +33,7 @@ from okbench.learners.compiled.supports import (
 from okbench.learners.compiled.walks import (
     CROWDED,
     FINISHED,
-    Stream,
+    RowStream,
     Work,
     find_kernel,
     join,
@@ -74,7 +74,7 @@ def project_leaver(supports: Supports, size: int, root: Any, inverse: Any) -> No
 
 @compiled(fastmath=FUSED)
 def learn_bpap(
-    stream: Stream, first: int, supports: Supports, size: int, rule: AggressiveRule, root: Any,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: AggressiveRule, root: Any,
     scratch: Any, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """BPA-P: learn rows from `first` on: (why it ended, rows learned up to, size, updates).
@@ -143,7 +143,7 @@ def introduce(
     supports: Supports, newcomer: int, size: int, sharpness: float, neighbours: Neighbours,
     kernel: Any, other: Any,
 ) -> None:  # fmt: skip
-    """Nearest supports once `newcomer`, whose kernel row is at hand, has taken its slot."""
+    """Nearest supports once `newcomer`, whose kernel row is computed, has taken its slot."""
     width = supports.coefficients.shape[1]
     find_nearest(neighbours, newcomer, size, kernel)
     for slot in range(size):
@@ -184,7 +184,7 @@ def hand_to_neighbours(
 
 @compiled(fastmath=FUSED)
 def learn_bpann(
-    stream: Stream, first: int, supports: Supports, size: int, rule: AggressiveRule,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: AggressiveRule,
     neighbours: Neighbours, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """BPA-NN: learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

@@ -10,7 +10,7 @@ from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import inlined
 from okbench.learners.compiled.losses import add_step, margin_terms
 from okbench.learners.compiled.supports import Supports, crowded, empty_slot, fill
-from okbench.learners.compiled.walks import CROWDED, FINISHED, Stream, Work, find_kernel, meet
+from okbench.learners.compiled.walks import CROWDED, FINISHED, RowStream, Work, find_kernel, meet
 
 
 class AggressiveRule(NamedTuple):
@@ -74,7 +74,7 @@ def cheapest(
 
 @compiled(fastmath=FUSED)
 def learn_bpas(
-    stream: Stream, first: int, supports: Supports, size: int, rule: AggressiveRule, sums: Any,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: AggressiveRule, sums: Any,
     work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

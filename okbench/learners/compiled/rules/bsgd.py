@@ -40,7 +40,7 @@ from okbench.learners.compiled.pegasos import (
 )
 from okbench.learners.compiled.supports import TILE, Supports
 from okbench.learners.compiled.vector_products import products
-from okbench.learners.compiled.walks import Stream
+from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray
 
 SAME = 1.0 - 0.5e-8  # the kernel of vectors that count as identical: 1 to eight decimals
@@ -72,22 +72,28 @@ class Partners(NamedTuple):
 
     @classmethod
     def of(cls, supports: Supports, table: FloatArray) -> Partners:
-        n_features, lanes = len(supports.lanes.place), supports.coefficients.shape[1]
+        n_features = len(supports.lanes.place)
+        per_lane = aligned(4, supports.coefficients.shape[1])
         return cls(
             table=table,
             tile=aligned(TILE_SIZE),
             values=aligned(n_features),
             columns=np.zeros(n_features, dtype=np.int32),
-            log_kernels=aligned(1, lanes),
-            squares=aligned(lanes),
-            losses=aligned(lanes),
-            places=aligned(lanes),
+            log_kernels=per_lane[:1],
+            squares=per_lane[1],
+            losses=per_lane[2],
+            places=per_lane[3],
         )
 
 
 @compiled(fastmath=FUSED)
 def learn_bsgd(
-    stream: Stream, supports: Supports, size: int, rule: BSGDRule, partners: Partners, kernel: Any
+    stream: RowStream,
+    supports: Supports,
+    size: int,
+    rule: BSGDRule,
+    partners: Partners,
+    kernel: Any,
 ) -> tuple[int, int]:
     """Score, then learn, every row: (size, rows that had a loss)."""
     rows, targets, scores, seen = stream
@@ -121,7 +127,7 @@ def learn_bsgd(
             leaver = oldest_of_least(squares, order, size)
             if rule.merges:
                 stays = order[leaver]
-                compare(lanes, stays, rule.sharpness, partners)
+                measure_kernels(lanes, stays, rule.sharpness, partners)
                 no_sum = NO_SUM * rule.decay * (before + 1.0)
                 weigh_partners(coefficients, stays, rule.looks_up, no_sum, partners)
                 leaver = unite(lanes, coefficients, order, stays, size, partners)
@@ -143,7 +149,7 @@ def youngest_twin(order: Any, size: int, kernel: Any) -> int:
 
 
 @compiled(fastmath=FUSED)
-def compare(lanes: Lanes, a: int, sharpness: float, partners: Partners) -> None:
+def measure_kernels(lanes: Lanes, a: int, sharpness: float, partners: Partners) -> None:
     """The logarithm of the kernel of a vector with every lane."""
     matrix, norms = lanes.matrix, lanes.squared_norms
     log_kernels, values, columns = partners.log_kernels, partners.values, partners.columns

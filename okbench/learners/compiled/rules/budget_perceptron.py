@@ -1,4 +1,4 @@
-"""The walk of the Budget Perceptron: the support that the others classify best makes room."""
+"""The walk of the Budget Perceptron: the support that the others classify best leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from okbench.learners.compiled.supports import Supports, crowded, leave
 from okbench.learners.compiled.walks import (
     CROWDED,
     FINISHED,
-    Stream,
+    RowStream,
     Work,
     find_kernel,
     join,
@@ -71,7 +71,7 @@ def withdraw(supports: Supports, slot: int, sharpness: float, reached: Any, kern
 
 @compiled(fastmath=FUSED)
 def learn_budget_perceptron(
-    stream: Stream, first: int, supports: Supports, size: int, rule: BudgetPerceptronRule,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: BudgetPerceptronRule,
     margins: Margins, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

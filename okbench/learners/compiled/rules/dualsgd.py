@@ -34,7 +34,7 @@ class Features(NamedTuple):
     weights: FloatArray  # 2 columns × lanes: cosines and sines of a column below each other
 
 
-class Workspace(NamedTuple):
+class DualWorkspace(NamedTuple):
     """The features, and where those of one row are made: no part of the model.
 
     In one tuple, because the walk is a sixth slower where the scratch memory is handed on apart.
@@ -46,7 +46,7 @@ class Workspace(NamedTuple):
     scratch: FloatArray  # 3 × lanes: ANGLES, COSINES, SINES
 
     @classmethod
-    def of(cls, features: Features) -> Workspace:
+    def of(cls, features: Features) -> DualWorkspace:
         return cls(*features, scratch=aligned(3, features.weights.shape[1]))
 
 
@@ -63,8 +63,8 @@ class Rule(NamedTuple):
 
 
 @compiled(fastmath=FUSED)
-def learn_rows(
-    rows: Any, targets: Any, seen: int, vectors: Supports, size: int, features: Workspace,
+def learn_dual(
+    rows: Any, targets: Any, seen: int, vectors: Supports, size: int, features: DualWorkspace,
     leftover: Any, rule: Rule, kernel: Any, scores: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Score, then learn, every row: (size, rows that had a loss)."""
@@ -74,7 +74,7 @@ def learn_rows(
     lengths = np.empty(coefficients.shape[1])
     updates = 0
     for i in range(len(targets)):
-        score(rows, i, vectors, features, rule.sharpness, kernel, scores)
+        dual_score(rows, i, vectors, features, rule.sharpness, kernel, scores)
         gain, plus, minus, _ = step(rule.loss, scores, i, targets[i], rule.epsilon)
         updates += gain != 0.0
         t = seen + i
@@ -83,7 +83,7 @@ def learn_rows(
         if size == rule.budget:
             if rule.stale:
                 keep_leftover(vectors, size, leftover)
-            measure(coefficients, lengths)
+            find_lengths(coefficients, lengths)
             for _ in range(rule.handed_over):
                 place = oldest_of_least(lengths, order, size)
                 hand_over(matrix, coefficients, order[place], features)
@@ -103,17 +103,22 @@ def learn_rows(
 
 
 @compiled(fastmath=FUSED)
-def score_rows(
-    rows: Any, vectors: Supports, features: Workspace, sharpness: float, kernel: Any, scores: Any
+def score_dual(
+    rows: Any,
+    vectors: Supports,
+    features: DualWorkspace,
+    sharpness: float,
+    kernel: Any,
+    scores: Any,
 ) -> None:
     """Scores of rows; nothing is learned."""
     for i in range(len(scores)):
-        score(rows, i, vectors, features, sharpness, kernel, scores)
+        dual_score(rows, i, vectors, features, sharpness, kernel, scores)
 
 
 @inlined
-def score(
-    rows: Any, i: int, vectors: Supports, features: Workspace, sharpness: float, kernel: Any,
+def dual_score(
+    rows: Any, i: int, vectors: Supports, features: DualWorkspace, sharpness: float, kernel: Any,
     scores: Any,
 ) -> None:  # fmt: skip
     """Scores of row i."""
@@ -139,7 +144,7 @@ def find_padded_features(components: int, scratch: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def hand_over(matrix: Any, coefficients: Any, lane: int, features: Workspace) -> None:
+def hand_over(matrix: Any, coefficients: Any, lane: int, features: DualWorkspace) -> None:
     """Add the features of a vector to the weights, times its coefficients."""
     components, frequencies, weights, scratch = features
     scratch[ANGLES] = 0.0
@@ -157,7 +162,7 @@ def hand_over(matrix: Any, coefficients: Any, lane: int, features: Workspace) ->
 
 
 @compiled()
-def measure(coefficients: Any, lengths: Any) -> None:
+def find_lengths(coefficients: Any, lengths: Any) -> None:
     """The lengths of the vectors' coefficients.
 
     Many are equal but for the rounding of all they were multiplied by, which decides then, as it

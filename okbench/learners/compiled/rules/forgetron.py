@@ -10,7 +10,7 @@ from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import dot, kernel_row
 from okbench.learners.compiled.losses import agreement, is_mistake, own_column
 from okbench.learners.compiled.supports import Supports, crowded, leave, scale
-from okbench.learners.compiled.walks import CROWDED, FINISHED, Stream, Work, join, meet
+from okbench.learners.compiled.walks import CROWDED, FINISHED, RowStream, Work, join, meet
 
 DAMAGE, MISTAKES = 0, 1  # of `damage`: the sum Q of what dropping supports cost, and the mistakes
 
@@ -65,7 +65,7 @@ def shrink(supports: Supports, rule: ForgetronRule, damage: Any, kernel: Any) ->
 
 @compiled(fastmath=FUSED)
 def learn_forgetron(
-    stream: Stream, first: int, supports: Supports, size: int, rule: ForgetronRule, damage: Any,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: ForgetronRule, damage: Any,
     work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

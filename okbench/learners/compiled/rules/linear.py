@@ -18,7 +18,7 @@ COSINES_THEN_SINES = 1
 
 
 @compiled()
-def learn_rows(
+def learn_on_map(
     finish: int,
     projected: Any,
     first: int,
@@ -50,7 +50,7 @@ def learn_rows(
 
 
 @compiled()
-def score_rows(finish: int, projected: Any, first: int, weights: Any, scores: Any) -> None:
+def score_on_map(finish: int, projected: Any, first: int, weights: Any, scores: Any) -> None:
     """`learn_rows` without learning."""
     features = np.empty(weights.shape[1])
     for i in range(projected.shape[0]):

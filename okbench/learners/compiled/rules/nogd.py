@@ -7,7 +7,7 @@ from typing import NamedTuple
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.supports import Supports, crowded
-from okbench.learners.compiled.walks import CROWDED, FINISHED, FULL, Stream, Work, join, meet
+from okbench.learners.compiled.walks import CROWDED, FINISHED, FULL, RowStream, Work, join, meet
 
 
 class NOGDRule(NamedTuple):
@@ -22,7 +22,7 @@ class NOGDRule(NamedTuple):
 
 @compiled(fastmath=FUSED)
 def learn_nogd(
-    stream: Stream, first: int, supports: Supports, size: int, rule: NOGDRule, work: Work
+    stream: RowStream, first: int, supports: Supports, size: int, rule: NOGDRule, work: Work
 ) -> tuple[int, int, int, int]:
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates).
 

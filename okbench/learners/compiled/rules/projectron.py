@@ -13,7 +13,7 @@ from okbench.learners.compiled.supports import Supports, crowded
 from okbench.learners.compiled.walks import (
     CROWDED,
     FINISHED,
-    Stream,
+    RowStream,
     Work,
     find_kernel,
     join,
@@ -88,7 +88,7 @@ def margin_step(
 
 @compiled(fastmath=FUSED)
 def learn_projectron(
-    stream: Stream, first: int, supports: Supports, size: int, rule: ProjectronRule, gram: Gram,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: ProjectronRule, gram: Gram,
     projection: Any, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""

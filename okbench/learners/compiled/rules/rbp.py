@@ -1,4 +1,4 @@
-"""The walk of the randomized budget Perceptron: a support drawn at random makes room."""
+"""The walk of the randomized budget Perceptron: a support drawn at random leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import inlined
 from okbench.learners.compiled.supports import Supports, crowded, leave
-from okbench.learners.compiled.walks import CROWDED, FINISHED, UNDRAWN, Stream, Work, join, meet
+from okbench.learners.compiled.walks import CROWDED, FINISHED, UNDRAWN, RowStream, Work, join, meet
 
 
 class RBPRule(NamedTuple):
@@ -29,7 +29,7 @@ def drawn_place(uniform: float, budget: int) -> int:
 
 @compiled(fastmath=FUSED)
 def learn_rbp(
-    stream: Stream, first: int, supports: Supports, size: int, rule: RBPRule, uniforms: Any,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: RBPRule, uniforms: Any,
     work: Work,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates, draws used)."""

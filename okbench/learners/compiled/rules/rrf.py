@@ -70,7 +70,7 @@ class Rates(NamedTuple):
 
 
 @compiled()
-def learn_rows(rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any) -> int:
+def learn_with_scales(rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any) -> int:
     """Score, then learn, every row; how many had a loss."""
     row, updates = learn_near(rows, targets, work, rates, scores, 0, -1)
     while row < len(scores):
@@ -81,7 +81,7 @@ def learn_rows(rows: Any, targets: Any, work: Workspace, rates: Rates, scores: A
 
 
 @compiled()
-def score_rows(rows: Any, work: Workspace, scores: Any) -> None:
+def score_with_scales(rows: Any, work: Workspace, scores: Any) -> None:
     """`learn_rows` without learning."""
     row = score_near(rows, work, scores, 0, -1)
     while row < len(scores):

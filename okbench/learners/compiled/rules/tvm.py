@@ -23,7 +23,7 @@ from okbench.learners.compiled.walks import (
     CRAMPED,
     CROWDED,
     FINISHED,
-    Stream,
+    RowStream,
     Work,
     find_kernel,
     meet,
@@ -98,7 +98,7 @@ def mean(held: Entries, a: int, b: int, weight: float, draft: Entries) -> None:
 
 
 @compiled(fastmath=FUSED)
-def merge(
+def merge_twins(
     supports: Supports, size: int, rule: TVMRule, machine: Machine, draft: Entries, kernel: Any
 ) -> None:
     """Put two vectors in one at their mean, with the weights and coefficients of both."""
@@ -145,7 +145,7 @@ def is_cramped(rows: Entries, i: int, supports: Supports, size: int, n_features:
 
 @compiled(fastmath=FUSED)
 def learn_tvm(
-    stream: Stream, first: int, supports: Supports, size: int, rule: TVMRule, machine: Machine,
+    stream: RowStream, first: int, supports: Supports, size: int, rule: TVMRule, machine: Machine,
     bench: Bench, work: Work,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
@@ -172,7 +172,7 @@ def learn_tvm(
         remember(machine, slot, kernel)
         size += 1
         if size > rule.budget:
-            merge(supports, size, rule, machine, bench.draft, kernel)
+            merge_twins(supports, size, rule, machine, bench.draft, kernel)
             size -= 1
         restore_optimum(
             machine, rule.cost, rule.tolerance, supports.coefficients, supports.order, size,
