@@ -12,8 +12,8 @@ from tabulate import tabulate
 
 from benchmarks import (
     bench_batch,
-    bench_isolation,
     bench_bkm,
+    bench_isolation,
     bench_learners,
     bench_memory,
     bench_readers,

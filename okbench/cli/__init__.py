@@ -19,7 +19,7 @@ import click
 
 from okbench import __version__
 from okbench.base.errors import OkbenchError, StoreError
-from okbench.cli.add import add
+from okbench.cli.add import add, init
 from okbench.cli.check import bless, check
 from okbench.cli.check_learner import check_learner
 from okbench.cli.claims import claims
@@ -42,6 +42,7 @@ Examples:
   okbench run demo                      run a table on embedded data
   okbench run table5 --dry-run          show what running the table would take
   okbench report table5 --format md     print it beside the paper's numbers
+  okbench run --data my.csv --target y  compare the learners on your own rows
   okbench check-learner mine:MyLearner  test a learner of your own
 """
 
@@ -67,6 +68,7 @@ for command, summary in {
     show: "Show a dataset, table, learner or trial.",
     fetch: "Download datasets and verify them.",
     add: "Add a dataset of your own.",
+    init: "Write a table of your own rows to edit.",
     tune: "Search the settings that a paper does not give.",
     run: "Run the trials of a table, and print it.",
     report: "Print a table from stored outcomes.",

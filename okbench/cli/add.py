@@ -1,91 +1,85 @@
-"""okbench add, and the options with which `okbench run --data` reads the same kinds of file."""
+"""okbench add and okbench init: a user's own rows as a dataset, and as a table to edit."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any
 
 import click
 
-from okbench.base.shared_types import Task
-from okbench.cli.choices import WORDS
-from okbench.cli.options import PATH, together
+from okbench.base.errors import UsageError
+from okbench.cli.choices import LEARNERS
+from okbench.cli.options import FILE, PATH
+from okbench.cli.own_rows import additions, additions_of, column_options, own_table, run_options
 
-if TYPE_CHECKING:
-    from okbench.trials.plan.user_table import OwnFile
-
-EPILOG = """\b
+ADD_EPILOG = """\b
 Examples:
   okbench add rows.csv --name mine --target y
+  okbench add rows.csv --name mine --target y --drop id,date --missing mean
   okbench show mine
 """
-SCALES: dict[str, Any] = {"none": "none", "unit": "running [0,1]", "standard": "running standard"}
-TARGET = click.option(
-    "--target", help="Column to predict: its name, or its place from 0.  [default: the last]"
-)
-TASK = click.option(
-    "--task",
-    type=click.Choice(get_args(Task)),
-    help="What is learned.  [default: guessed from the target]",
-)
-reading_options = together(
-    click.option("--data", type=PATH, help="File of your own rows, instead of a table."),
-    TARGET,
-    TASK,
-    click.option(
-        "--categorical",
-        type=WORDS,
-        help="Columns that hold categories although they look like numbers.",
-    ),
-    click.option("--drop", type=WORDS, help="Columns to leave out."),
-    click.option(
-        "--missing",
-        type=click.Choice(["refuse", "mean"]),
-        default="refuse",
-        show_default=True,
-        help="Refuse missing values, or replace each by the mean of the rows before it.",
-    ),
-    click.option(
-        "--scale",
-        type=click.Choice(list(SCALES)),
-        default="none",
-        show_default=True,
-        help="Scale each row by the rows before it; this needs --in-order.",
-    ),
-    click.option(
-        "--in-order",
-        is_flag=True,
-        help="Make one pass in the order of the file, instead of 20 random permutations.",
-    ),
-)
-READING_NAMES = (
-    "data", "target", "task", "categorical", "drop", "missing", "scale", "in_order",
-)  # fmt: skip
+INIT_EPILOG = """\b
+Examples:
+  okbench init my.csv --target y
+  okbench init my.csv --target y --learners FOGD,RBP,mine:Mine -o mine.yaml
+  okbench run my.yaml
+"""
 
 
-def own_file(data: Path, target: str | None, scale: str, **reading: Any) -> OwnFile:
-    """What those options mean."""
-    from okbench.trials.plan.user_table import OwnFile
-
-    for name in ("categorical", "drop"):
-        reading[name] = reading[name] or ()
-    return OwnFile(data, target, scale=SCALES[scale], **reading)
-
-
-@click.command(epilog=EPILOG)
+@click.command(epilog=ADD_EPILOG)
 @click.argument("path", type=PATH)
 @click.option("--name", required=True, help="Name of the new dataset.")
-@TARGET
-@TASK
-def add(path: Path, name: str, target: str | None, task: Task | None) -> None:
+@column_options
+def add(path: Path, name: str, **reading: Any) -> None:
     """Add the rows in the file PATH as a dataset, to be used wherever a dataset is named.
 
     The file is CSV, LIBSVM text, ARFF or .npy. It stays where it is.
     """
     from okbench.datasets.user.user_entry import add_user_dataset
 
-    found = add_user_dataset(path, name, target, task)
+    for columns in ("categorical", "drop"):
+        reading[columns] = reading[columns] or ()
+    found = add_user_dataset(path, name, **reading)
     for note in found.notes:
         click.echo(note, err=True)
     rows = found.dataset
     click.echo(f"{name}: {rows.n_rows:,} rows, {rows.n_features} columns, {rows.task}")
+
+
+@click.command(epilog=INIT_EPILOG)
+@click.argument("data", type=PATH)
+@column_options
+@run_options
+@click.option("--learners", type=LEARNERS, help="Learners to compare.  [default: all of the task]")
+@additions
+@click.option("--trials", type=click.IntRange(1), help="Number of permutations.  [default: 20]")
+@click.option("-o", "--output", type=FILE, help="File to write.  [default: my.yaml for my.csv]")
+def init(
+    data: Path,
+    learners: tuple[str, ...] | None,
+    with_learners: tuple[tuple[str, ...], ...],
+    with_settings: tuple[str, ...],
+    trials: int | None,
+    output: Path | None,
+    **reading: Any,
+) -> None:
+    """Write a table that compares learners on the rows in DATA, as YAML to edit and run.
+
+    It is the table that `okbench run --data` would run, with a comment on every part.
+    """
+    from okbench.base.whole_files import write_whole
+
+    path = output or Path(f"{data.name.partition('.')[0] or data.name}.yaml")
+    if path.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{path}: a table is a .yaml file")
+    if path.exists():
+        raise UsageError(f"{path} is there already; remove it, or give another name with -o")
+    more = additions_of(with_learners, with_settings)
+    with redirect_stdout(sys.stderr):  # what learners print as they are imported
+        own = own_table(data, learners=learners, more=more, runs=trials, searched=True, **reading)
+        text = own.text(path, stored=False)
+    write_whole(path, text.encode("utf-8"))
+    click.echo(f"{path}  ({shlex.join(['okbench', 'run', str(path)])})")

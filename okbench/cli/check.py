@@ -183,6 +183,8 @@ def bless(table: str, reason: str, into: Path, results: Path, **which: Any) -> N
     from okbench.reports.guard.bless import bless as write_baseline
     from okbench.trials.plan.options import Options
 
-    made = write_baseline(find(table), results, into, reason, Options(**which), versions())
+    made = write_baseline(
+        find(table, results=results), results, into, reason, Options(**which), versions()
+    )
     before = f", {made.before} before" if made.before else ""
     click.echo(f"{made.path}: {made.trials} trials{before}  (okbench check {made.path})")

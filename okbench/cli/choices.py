@@ -50,16 +50,37 @@ class Names(Name):
 
 
 class LearnerNames(Names):
-    """Names of learners. A user-defined one is allowed by being named here."""
+    """Names of learners, with settings in brackets: FOGD[width=2]. A user-defined one is allowed by
+    being named here."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
         from okbench.learners.registry import allow
+        from okbench.papers.additions import split_outside_brackets
 
-        names = super().convert(value, param, ctx)
-        allow(*(name for name in names if ":" in name))
+        if isinstance(value, tuple):
+            return value
+        names = tuple(split_outside_brackets(value))
+        if not names:
+            self.fail("write one or more names, separated by commas", param, ctx)
+        allow(*(name for part in names if ":" in (name := part.partition("[")[0].strip())))
         return names
+
+
+class LearnerSetting(click.ParamType[str]):
+    """A setting of a learner, FOGD.width=2; a user-defined learner is allowed by being named."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from okbench.learners.registry import allow
+        from okbench.papers.additions import read_setting
+
+        learner = read_setting(value)[0]
+        if ":" in learner:
+            allow(learner.partition("[")[0])
+        return str(value)
 
 
 def _statuses() -> Iterable[str]:
@@ -69,9 +90,10 @@ def _statuses() -> Iterable[str]:
 
 
 def _tables() -> Iterable[str]:
-    from okbench.papers.table_catalogue import names
+    from okbench.papers.table_catalogue import names, own_tables
 
-    return dict.fromkeys(name for card in names() for name in (card.name, card.short) if name)
+    cards = [name for card in names() for name in (card.name, card.short) if name]
+    return dict.fromkeys([*cards, *own_tables()])
 
 
 def _datasets() -> Iterable[str]:
@@ -120,6 +142,8 @@ ANYTHING = Name("name", lambda: [*_datasets(), *_tables(), *_learners()])
 DATASETS = Names("names", _datasets)
 LEARNER = Name("learner", _learners)
 LEARNERS = LearnerNames("names", _learners)
+ADDED = LearnerNames("learners", _learners)
+SETTINGS = LearnerSetting()
 STATUSES = Names("statuses", _statuses)
 WORDS = Names("names", lambda: ())
 

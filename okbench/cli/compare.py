@@ -15,6 +15,7 @@ Examples:
   okbench compare runs/demo.jsonl again/demo.jsonl
   okbench compare table5                  all pairs of learners
   okbench compare table5 --against OGD --picture ranks.svg
+  okbench compare own/my.csv --against Mine
 """
 MERGE_EPILOG = """\b
 Examples:
@@ -96,7 +97,7 @@ def _compare_learners(
     from okbench.trials.plan.options import Options
 
     try:
-        table = find(name)
+        table = find(name, results=results)
     except UsageError as error:
         if Path(name).is_dir() or name.endswith(".jsonl"):
             raise UsageError(

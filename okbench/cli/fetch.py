@@ -61,11 +61,14 @@ def fetch(
     A file is stored under its name only if its checksum is right. An interrupted download is
     resumed. A server is left when it sends less than 1 kB a second for a minute, and an address
     is given up after 6 tries without progress or 100 in all. A file whose length the server does
-    not state ends at 16 GB, or when 1 GB of the disk is left.
+    not state ends at 16 GB, or when 1 GB of the disk is left. A dataset that needs a login is
+    listed with the steps to get it; this is an error only if the dataset itself is named.
     """
     from okbench.datasets.fetch.fetching import fetch as bring
     from okbench.datasets.fetch.fetching import verify as hash_again
 
+    if everything == bool(names):
+        raise UsageError("name datasets or tables, or give --all")
     wanted = _datasets(names, everything)
     with _progress() as watch:
         if verify:
@@ -73,8 +76,14 @@ def fetch(
         else:
             results = bring(wanted, mirror=mirror, to=to, jobs=jobs, progress=watch)
     _print_results(results, "no stored file to verify" if verify else "no file to fetch")
-    unwanted = ("failed",) if everything else ("failed", "missing", "by hand")
-    lacking = [result.file for result in results if result.state in unwanted]
+    unwanted = ("failed",) if everything else ("failed", "missing")
+    named = _datasets([name for name in names if kind_of(name) == "dataset"], everything)
+    lacking = [
+        result.file
+        for result in results
+        if result.state in unwanted
+        or (result.state == "by hand" and result.dataset in named and not everything)
+    ]
     if lacking:
         raise FetchError(
             f"{len(lacking)} of {len(results)} files are missing; the lines above say why"
@@ -86,8 +95,6 @@ def _datasets(names: Sequence[str], everything: bool) -> list[str]:
     from okbench.datasets.catalogue import dataset_catalogue
     from okbench.papers.table_catalogue import find
 
-    if everything == bool(names):
-        raise UsageError("name datasets or tables, or give --all")
     found = list(dataset_catalogue.dataset_names()) if everything else []
     for name in names:
         match kind_of(name):

@@ -40,13 +40,11 @@ def list_group(ctx: click.Context) -> None:
 )
 @options.text_or_json
 def list_tables(form: str) -> None:
-    """List the tables and figures that okbench can run."""
-    from okbench.papers.table_catalogue import names
+    """List the tables and figures that okbench can run, and those of your own rows."""
+    from okbench.papers.table_catalogue import names, own_cards
 
-    _show(
-        [{"name": card.name, "short": card.short, "title": card.title} for card in names()],
-        form,
-    )
+    cards = [*names(), *own_cards()]
+    _show([{"name": one.name, "short": one.short, "title": one.title} for one in cards], form)
 
 
 @list_group.command(

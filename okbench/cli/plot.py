@@ -15,6 +15,7 @@ EPILOG = """\b
 Examples:
   okbench plot lsokl/figure1
   okbench plot rrf/figure1 --results results --to figures
+  okbench plot own/my.csv               after okbench run --data my.csv
 """
 
 
@@ -33,7 +34,7 @@ def plot(
 ) -> None:
     """Draw FIGURE from stored outcomes, as SVG and PNG, with the plotted data as CSV.
 
-    This runs nothing.
+    Of a table, the metric is drawn over the rows that each learner has seen. This runs nothing.
     """
     from okbench.base.whole_files import write_whole
     from okbench.learners.registry import versions
@@ -45,15 +46,17 @@ def plot(
     from okbench.reports.load import load_table
     from okbench.reports.results_paths import RUNS
     from okbench.trials.plan.options import Options
+    from okbench.trials.store.files import Store
 
-    found = find(figure, tuned=settings)
-    if found.figure is None:
-        raise UsageError(f"{found.name} is a table, not a figure  (okbench report {found.name})")
+    found = find(figure, tuned=settings, results=results or RUNS)
+    if found.figure is None and found.kind != "table":
+        raise UsageError(f"{found.name} is no figure  (okbench report {found.name})")
     place = options.folder_of(found.trials_of, results)
-    loaded = load_table(found, place, Options(**which), None, versions())
-    picture = picture_of(loaded)
+    contents = Store.of(place, found.trials_of).read()
+    loaded = load_table(found, place, Options(**which), None, versions(), contents)
+    picture = picture_of(loaded, converging=found.figure is None)
     if not picture.panels:
-        quantities = " and ".join(found.figure.quantities)
+        quantities = " and ".join(found.figure.quantities if found.figure else ["metric"])
         lack = f"no curves of the {quantities}" if loaded.counted else "no outcomes"
         raise UsageError(f"there are {lack} of {found.name} in {place}  (okbench run {found.name})")
     files = {**images(picture), "csv": csv_of(picture).encode("utf-8")}

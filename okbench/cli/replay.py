@@ -131,16 +131,18 @@ def record(
 
     The rows, their permutation and all random draws go into a .npz file beside the record.
     """
-    from okbench import datasets as rows
     from okbench.papers.table_catalogue import find
+    from okbench.reports.results_paths import RUNS
+    from okbench.trials.plan.user_table import load_of
     from okbench.trials.replay import recording
     from okbench.trials.store.files import Store
 
-    found = find(table)
+    found = find(table, results=results or RUNS)
+    load = load_of(found)
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints
-        label, chosen = recording.chosen_trial(found, rows.load, datasets, learners, trial, seed)
+        label, chosen = recording.chosen_trial(found, load, datasets, learners, trial, seed)
         path = output or Path(recording.file_name(found, label, chosen))
-        run = recording.ran(chosen, rows.load(chosen.dataset, chosen.variant), path)
+        run = recording.ran(chosen, load(chosen.dataset, chosen.variant), path)
     if results:
         stored = Store.of(results, found.trials_of).outcomes().get(chosen.id)
         recording.refuse_other(run, stored)

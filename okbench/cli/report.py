@@ -12,6 +12,7 @@ import click
 from okbench.base.errors import UsageError
 from okbench.cli import options
 from okbench.cli.choices import TABLE
+from okbench.cli.own_rows import additions, additions_of, labels_with_added
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Table
@@ -23,6 +24,8 @@ Examples:
   okbench report table5 --results results --datasets german,a9a --format latex
   okbench report table5 --explain FOGD german
   okbench report table7 --vary inferred --datasets satimage
+  okbench report table5 --with mine:Mine --datasets german
+  okbench report own/my.csv             after okbench run --data my.csv
 """
 
 
@@ -37,6 +40,7 @@ Examples:
 )
 @click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
 @options.vary
+@additions
 @options.settings
 @options.results_or_baselines
 @options.table_format
@@ -48,6 +52,8 @@ def report(
     settings: Path | None,
     results: Path | None,
     form: str,
+    with_learners: tuple[tuple[str, ...], ...],
+    with_settings: tuple[str, ...],
     **which: Any,
 ) -> None:
     """Print TABLE from stored outcomes, beside the numbers of the paper. This runs nothing.
@@ -56,6 +62,7 @@ def report(
     """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
+    from okbench.reports.results_paths import RUNS
     from okbench.trials.plan.options import Options
     from okbench.trials.store.files import Store
 
@@ -63,7 +70,9 @@ def report(
         raise UsageError("--explain, --curve and --format exclude each other")
     if vary and (explain or curve):
         raise UsageError("--vary excludes --explain and --curve")
-    found = find(table, tuned=settings)
+    more = additions_of(with_learners, with_settings)
+    found = find(table, tuned=settings, results=results or RUNS, more=more)
+    which["learners"] = labels_with_added(which["learners"], found, more)
     results = options.folder_of(found.trials_of, results)
     path = Store.of(results, found.trials_of).path
     if not path.exists():

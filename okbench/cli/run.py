@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from okbench.base.errors import DataError, OkbenchError, UsageError
 from okbench.base.quantities import spoken_time
 from okbench.cli import options
-from okbench.cli.add import READING_NAMES, own_file, reading_options
 from okbench.cli.choices import COUNTS, SIZE, TABLE
+from okbench.cli.own_rows import (
+    READING_NAMES,
+    additions,
+    additions_of,
+    check_options_apply,
+    column_options,
+    defined,
+    labels_with_added,
+    own_table,
+    run_options,
+    searched_first,
+)
 from okbench.cli.report import print_table, print_varied
 
 if TYPE_CHECKING:
+    from okbench.papers.additions import Additions
     from okbench.papers.table_types import Table
     from okbench.trials.plan.options import Options
     from okbench.trials.plan.planning import Load
@@ -33,7 +44,9 @@ Examples:
   okbench run table5 --dry-run
   okbench run table5 --timing
   okbench run table7 --vary inferred --learners FOGD --trials 3
+  okbench run table5 --datasets german --with mine:Mine --set Mine.depth=3
   okbench run --data rows.csv --target y
+  okbench run --data rows.csv --target y --learners FOGD,RBP,mine:Mine
 """
 
 
@@ -68,7 +81,17 @@ Examples:
 @options.settings
 @options.results
 @options.table_format
-@reading_options
+@additions
+@click.option("--data", type=options.PATH, help="File of your own rows, instead of a table.")
+@column_options
+@run_options
+@click.option(
+    "--tune/--no-tune",
+    "tuning",
+    default=None,
+    help="On your own rows: search widths and steps on a sample of 1,000 rows first, or take the"
+    " median distance and the learners' defaults.  [default: --tune]",
+)
 def run(
     table: str | None,
     settings: Path | None,
@@ -82,16 +105,19 @@ def run(
     """Run the trials of TABLE that are not done yet, then print the table.
 
     Each outcome is stored as soon as its trial ends, so that an interrupted run continues where it
-    stopped. With --data every learner runs on rows of your own. With --vary the settings that the
-    paper does not give are varied instead, with 3 permutations per value unless --trials is given.
+    stopped. With --data the learners that --learners names, or all that do the task, run on rows
+    of your own; from then on, the table is called own/FILE in all commands. With --vary the
+    settings that the paper does not give are varied instead, with 3 permutations per value unless
+    --trials is given.
     """
     from okbench.learners.registry import versions
     from okbench.trials.plan.available import registered
     from okbench.trials.store.files import Store
 
-    reading = {name: asked.pop(name) for name in READING_NAMES}
+    reading = {name: asked.pop(name) for name in ("data", "tuning", *READING_NAMES)}
+    more = additions_of(asked.pop("with_learners"), asked.pop("with_settings"))
     with redirect_stdout(sys.stderr):  # what learners print as they are imported
-        page, load, missing = _source(table, settings, **reading)
+        page, load, missing = _source(table, settings, results, more, dry_run, asked, **reading)
     # a table of complexities is about seconds, and has the learners that exist
     complexity = page.kind == "complexity"
     found = registered(page, versions())[0] if complexity else page
@@ -114,7 +140,7 @@ def run(
         print_varied(page, chosen, results, form)
     else:
         print_table(page, chosen, results, form)
-    _report_endings(tally)
+    _report_endings(tally, chosen)
 
 
 def _commands(vary: str | None) -> tuple[Callable[..., Tally], Callable[..., Summary]]:
@@ -130,33 +156,46 @@ def _commands(vary: str | None) -> tuple[Callable[..., Tally], Callable[..., Sum
 
 
 def _source(
-    table: str | None, settings: Path | None, data: Path | None, in_order: bool, **reading: Any
+    table: str | None,
+    settings: Path | None,
+    results: Path,
+    more: Additions,
+    dry_run: bool,
+    asked: dict[str, Any],
+    data: Path | None,
+    tuning: bool | None,
+    **reading: Any,
 ) -> tuple[Table, Load, Missing]:
-    """A table and its rows: a paper's, or the user's own."""
-    from okbench import datasets
-    from okbench.papers.table_catalogue import find
+    """A table and its rows: a paper's, or the user's own, whose settings are searched first."""
+    from okbench.papers.additions import Additions
+    from okbench.papers.table_catalogue import find, has_own_rows
+    from okbench.trials.plan.user_table import load_of, missing_of, with_rows_in_hand
 
     if (table is None) == (data is None):
         raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
-    if table is not None:
-        _check_options_apply(READING_NAMES, "a table")
-        return find(table, tuned=settings), datasets.load, datasets.missing
-    assert data is not None
-    _check_options_apply(("settings", "fetching", "vary"), "rows of your own")
-    file = own_file(data, **reading)
-    found = file.table(in_order)
-    for note in file.notes:
-        click.echo(note, err=True)
-    return found, file, lambda name, variant: None
-
-
-def _check_options_apply(names: Collection[str], what: str) -> None:
-    """Refuse options that have no meaning for what is run."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if given and option.name in names:
-            raise UsageError(f"{option.opts[0]} does not go with {what}")
+    if data is not None:
+        check_options_apply(("settings", "fetching", "vary", "datasets"), "rows of your own")
+        searched = tuning is not False
+        own = own_table(
+            data, learners=asked["learners"], more=more, runs=asked["trials"], searched=searched,
+            **reading,
+        )  # fmt: skip
+        found, asked["learners"] = defined(own, results, keep=not dry_run)
+        table, more = found.name, Additions()
+    else:
+        assert table is not None
+        check_options_apply(READING_NAMES, "a table")
+        found = find(table, tuned=settings, results=results, more=more)
+        asked["learners"] = labels_with_added(asked["learners"], found, more)
+    load, missing = load_of(found), missing_of(found)
+    if not has_own_rows(found):
+        check_options_apply(("tuning",), "a table of a paper; okbench tune searches its settings")
+        return found, load, missing
+    found = with_rows_in_hand(found)
+    wanted = settings is None and tuning is not False and not dry_run
+    if wanted and searched_first(found, results, _options(**asked)):
+        found = with_rows_in_hand(find(table, results=results, more=more))
+    return found, load, missing
 
 
 def _options(jobs: int | None, memory: float | None, retry: Any, **rest: Any) -> Options:
@@ -209,14 +248,27 @@ def progress() -> Iterator[Callable[[Tally], None]]:
         yield watch
 
 
-def _report_endings(tally: Tally) -> None:
+def _needs_login(row: str) -> bool:
+    """Whether the dataset of a row, `name` or `name:variant`, cannot be fetched unattended."""
+    from okbench.datasets.catalogue.dataset_catalogue import is_known, spec
+
+    name = row.partition(":")[0]
+    return is_known(name) and bool(spec(name).by_hand)
+
+
+def _report_endings(tally: Tally, asked: Options) -> None:
     """What the user should know besides the table, on stderr; the exit code follows from it."""
     if tally.recovered:
         click.echo(tally.recovered, err=True)
     for outcome in tally.failures[:5]:
         click.echo(f"{outcome.status}: {outcome.reason}", err=True)
-    if tally.missing:
-        raise DataError("not run: " + "; ".join(tally.missing.values()))
+    by_hand = set() if asked.datasets else {name for name in tally.missing if _needs_login(name)}
+    if by_hand:
+        steps = "; ".join(tally.missing[name] for name in sorted(by_hand))
+        click.echo(f"left out, because a login is needed: {steps}", err=True)
+    if tally.missing.keys() - by_hand:
+        reasons = [why for name, why in tally.missing.items() if name not in by_hand]
+        raise DataError("not run: " + "; ".join(reasons))
     if tally.failures:
         count = len(tally.failures)
         raise OkbenchError(

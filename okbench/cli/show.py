@@ -21,6 +21,7 @@ Examples:
   okbench show cod-rna --variant rrf
   okbench show table5
   okbench show FOGD
+  okbench show own/my.csv
   okbench show 95930c46 --results results     the trial whose id begins so
 """
 Lines = Iterator[tuple[str, Any]]
@@ -40,7 +41,7 @@ def show(name: str, variant: str, results: Path, form: str) -> None:
         data = _dataset(name, variant)
         _print(data, _dataset_lines(data), form)
     elif kind == "table":
-        data = _table(name)
+        data = _table(name, results)
         _print(data, _table_lines(data), form)
     elif kind == "learner":
         data = _learner(name)
@@ -128,11 +129,11 @@ def _ranges(ranges: Mapping[str, Any] | None) -> Iterator[tuple[str, tuple[float
             yield "target", (ranges["target"][0], ranges["target"][1])
 
 
-def _table(name: str) -> dict[str, Any]:
+def _table(name: str, results: Path) -> dict[str, Any]:
     """What a table or figure runs."""
     from okbench.papers.table_catalogue import find
 
-    table = find(name)
+    table = find(name, results=results)
     protocol = table.protocol
     points = [column.point for column in table.learners if column.point]
     return {

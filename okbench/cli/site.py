@@ -36,5 +36,5 @@ def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
     from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 
-    written = build(results, to, [find(name) for name in tables], versions())
+    written = build(results, to, [find(name, results=results) for name in tables], versions())
     click.echo(f"{written.index}: {', '.join(written.tables)} ({written.bytes / 1e6:.1f} MB)")

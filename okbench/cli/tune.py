@@ -23,6 +23,7 @@ Examples:
   okbench tune table5 --datasets a9a,w7a
   okbench tune table5 --datasets german --learners FOGD --trials 5
   okbench run table5 --settings runs/lsokl/table5.tuned.yaml
+  okbench tune own/my.csv --trials 5    after okbench run --data my.csv
 
 \b
 A table with one stream of rows is searched on a random part of the stream.
@@ -78,16 +79,17 @@ def tune(
     learner are named. Every trial is stored, so that an interrupted search continues where it
     stopped.
     """
-    from okbench import datasets
     from okbench.cli.run import progress
-    from okbench.papers.table_catalogue import find
+    from okbench.papers.table_catalogue import find, has_own_rows
     from okbench.papers.table_names import file_of
+    from okbench.trials.plan.cells import narrowed
+    from okbench.trials.plan.user_table import load_of, missing_of
     from okbench.trials.run.environment import here
     from okbench.trials.search import tuned_file
     from okbench.trials.search.tuning import tune as search_through
     from okbench.trials.store.files import Store
 
-    found = find(table)
+    found = find(table, results=results)
     if found.search is None:
         raise UsageError(
             f"{found.name} has no search for settings; add a 'tune:' block to its file"
@@ -96,8 +98,11 @@ def tune(
     found = replace(found, search=search)
     store = Store.of(results, f"{found.name}.tune")
     chosen = _options(**asked)
+    if has_own_rows(found):
+        found = narrowed(found, chosen)
     with progress() as watch:
-        tuning = search_through(found, datasets.load, datasets.missing, store, chosen, watch)
+        load, missing = load_of(found), missing_of(found)
+        tuning = search_through(found, load, missing, store, chosen, watch)
     path = to or file_of(results, found.name, ".tuned.yaml")
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:

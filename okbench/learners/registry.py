@@ -95,7 +95,8 @@ class Entry:
             raise UsageError(f"learner '{self.target}': {kind}{error}") from error
         found = getattr(module, attribute, None)
         if found is None:
-            raise UsageError(f"learner '{self.target}': no '{attribute}' in {module_name}")
+            hint = did_you_mean(attribute, vars(module))
+            raise UsageError(f"learner '{self.target}': no '{attribute}' in {module_name}.{hint}")
         if not isinstance(found, type):
             raise UsageError(f"learner '{self.target}' is not a class")
         return found

@@ -14,6 +14,7 @@ from okbench.papers.table_types import Setting
 from okbench.papers.values import Value, read_value, spelled
 
 Layer = Mapping[str, Setting]
+_LONGEST_CHAIN = 100  # settings that are computed one from the other
 
 
 def read_layer(items: Iterable[tuple[str, Node]], shared: bool = False) -> dict[str, Setting]:
@@ -86,6 +87,9 @@ class _Cell:
         if name in self._asked:
             circle = " → ".join([*self._asked, name])
             raise ConfigError(f"{setting.where}: {circle} goes round in a circle")
+        if len(self._asked) == _LONGEST_CHAIN:
+            message = "too many settings are computed one from the other"
+            raise ConfigError(f"{setting.where}: {message}")
         self._asked.append(name)
         try:
             for other in names_in(expression):
@@ -93,9 +97,6 @@ class _Cell:
             return evaluate(expression, lambda other: self._number(other, setting))
         except ValueError as error:
             raise ConfigError(f"{setting.where}: {error}") from error
-        except RecursionError as error:
-            message = "too many settings are computed one from the other"
-            raise ConfigError(f"{setting.where}: {message}") from error
         finally:
             self._asked.pop()
 

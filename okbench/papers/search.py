@@ -218,13 +218,20 @@ def alternatives_beside(path: Path) -> dict[str, Path]:
         for one in sorted(path.parent.glob(f"{escape(path.stem)}.*.yaml"))
         if not one.name.endswith(TUNED)
     }
-    return {name: one for name, one in found.items() if "." not in name}
+    return {name: one for name, one in found.items() if "." not in name and not _is_table(one)}
 
 
 def is_overlay(path: Path) -> bool:
     """Whether a file holds settings of the table beside it, and is no table itself."""
     stem, dot, _ = path.stem.rpartition(".")
-    return path.name.endswith(TUNED) or (bool(dot) and path.with_name(f"{stem}.yaml").is_file())
+    beside = bool(dot) and path.with_name(f"{stem}.yaml").is_file()
+    return path.name.endswith(TUNED) or (beside and not _is_table(path))
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file with a point in its name is a table all the same, as `my.csv.yaml` is."""
+    root = read_yaml(path)
+    return root.kind == "mapping" and "learners" in dict(root.items())
 
 
 def chosen_overlays(path: Path, settings: Path | None) -> tuple[Path, ...]:

@@ -1,7 +1,8 @@
 """The shelf of tables: what there is to run, and a table by its name.
 
 A table is named by its place under configs/ (`lsokl/table5`). Its last part alone (`table5`) means
-it too when no other paper has the same, or when its file claims the name with `short:`.
+it too when no other paper has the same, or when its file claims the name with `short:`. The table
+of a user's own rows (`own/my.csv`) is a file beside its outcomes, which `okbench run --data` wrote.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from pathlib import Path
 
 from okbench.base.errors import ConfigError, UsageError, did_you_mean
 from okbench.base.shipped import shipped
-from okbench.papers.search import is_overlay
+from okbench.papers.additions import Additions
+from okbench.papers.search import TUNED, is_overlay
 from okbench.papers.table_file import read_card, read_table
-from okbench.papers.table_names import checked_name
+from okbench.papers.table_names import checked_name, file_of
 from okbench.papers.table_types import Card, Table
+
+OWN = "own"  # the folder of tables of a user's own rows
+_RUNS = Path("runs")
+_NOTHING = Additions()
 
 
 def names(folder: Path | None = None) -> list[Card]:
@@ -34,21 +40,68 @@ def names(folder: Path | None = None) -> list[Card]:
     return cards
 
 
-def find(name: str, folder: Path | None = None, *, tuned: Path | None = None) -> Table:
-    """The table of a name, full or short, in any case, or the one in a `.yaml` file named so.
+def own_tables(results: Path = _RUNS) -> dict[str, Path]:
+    """The tables of a user's own rows that a results folder has, else those in runs/, by name."""
+    return {
+        f"{OWN}/{path.stem}": path
+        for folder in (_RUNS, results)
+        for path in sorted(folder.glob(f"{OWN}/*.yaml"))
+        if not path.name.endswith(TUNED)
+    }
+
+
+def own_cards() -> list[Card]:
+    """What a listing shows of the tables of a user's own rows, also of one that is damaged."""
+    return [_own_card(path, name) for name, path in own_tables().items()]
+
+
+def _own_card(path: Path, name: str) -> Card:
+    try:
+        return read_card(path, name)
+    except ConfigError as error:
+        return Card(name, "", f"cannot be read: {error}", (), ())
+
+
+def find(
+    name: str,
+    folder: Path | None = None,
+    *,
+    tuned: Path | None = None,
+    results: Path = _RUNS,
+    more: Additions = _NOTHING,
+) -> Table:
+    """The table of a name, full or short, in any case, or the one in a `.yaml` file named so, with
+    the columns of `more`.
 
     `tuned` is a file of settings to count instead of the tuned ones beside the table, or the name
-    of an alternative beside it.
+    of an alternative beside it. `results` is the folder where the table of a user's own rows is,
+    with the settings that were searched for it.
     """
+    own = own_tables(results)
+    if name in own:
+        return read_table(own[name], name, tuned, more)
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
-        return read_table(path, checked_name(path.stem, f"{path}: its name"), tuned)
+        full = checked_name(path.stem, f"{path}: its name")
+        found = read_table(path, full, tuned, more)
+        searched = file_of(results, full, TUNED)
+        if tuned is None and has_own_rows(found) and searched.is_file():
+            return read_table(path, full, searched, more)
+        return found
+    for full, path in own.items():
+        if name.casefold() in (full.casefold(), path.stem.casefold()):
+            return read_table(path, full, tuned, more)
     shelf = folder or shipped("configs")
-    full = _full_name(name, names(shelf))
-    return read_table(shelf / f"{full}.yaml", full, tuned)
+    full = _full_name(name, names(shelf), list(own))
+    return read_table(shelf / f"{full}.yaml", full, tuned, more)
 
 
-def _full_name(name: str, cards: list[Card]) -> str:
+def has_own_rows(table: Table) -> bool:
+    """Whether a table has rows of a file that it names."""
+    return any(row.file is not None for row in table.datasets)
+
+
+def _full_name(name: str, cards: list[Card], own: list[str]) -> str:
     asked = name.casefold()
     by_full = {card.name.casefold(): card.name for card in cards}
     by_claim = {card.short.casefold(): card.name for card in cards if card.short}
@@ -58,6 +111,6 @@ def _full_name(name: str, cards: list[Card]) -> str:
     if len(same) > 1:
         raise UsageError(f"'{name}' could be {' or '.join(same)}; say which")
     if not same:
-        known = [*by_full.values(), *(full.rpartition("/")[2] for full in by_full.values())]
+        known = [*by_full.values(), *(full.rpartition("/")[2] for full in by_full.values()), *own]
         raise UsageError(f"no table '{name}'.{did_you_mean(name, known)}  (okbench list)")
     return same[0]

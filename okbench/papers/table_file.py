@@ -67,18 +67,35 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
       stars: 0.05                   # best against runner-up: the p value of a paired t test
       classes: true                 # balanced accuracy, and the most frequent class's share
 
-The module `search` describes how settings are searched for, and how they are put in place.
+A table may be another one with more learners. Their settings start from those of the same learner
+in that table, if it has one, and its printed numbers stay with its own learners:
+
+    title: Mine beside table 5
+    extends: lsokl/table5           # or the name of a table's file in the same folder
+    learners:
+      mine: {learner: my_module:MyLearner, depth: 3}
+      FOGD of width 2: {learner: FOGD, width: 2}
+
+The modules `rows_file` and `search` describe a user's own rows, and how settings are searched for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
 from okbench.base.config_nodes import Node, read_yaml
-from okbench.base.errors import ConfigError
+from okbench.base.errors import ConfigError, UsageError, did_you_mean
+from okbench.base.shipped import shipped
+from okbench.papers.additions import (
+    Additions,
+    bracketed,
+    column_named,
+    layer_of,
+    with_settings,
+)
 from okbench.papers.cell_settings import Layer, read_layer, resolve
 from okbench.papers.printed import printed_cell
 from okbench.papers.search import (
@@ -90,6 +107,7 @@ from okbench.papers.search import (
 )
 from okbench.papers.stated_growth import read_stated
 from okbench.papers.sweeps import columns_of, read_sweeps
+from okbench.papers.table_names import checked_name
 from okbench.papers.table_parts import (
     CellKey,
     Keys,
@@ -106,10 +124,16 @@ from okbench.papers.table_types import (
     DatasetRow,
     Kind,
     LearnerColumn,
+    Protocol,
+    Searched,
     Setting,
     StatedComplexity,
+    Sweep,
     Table,
 )
+from okbench.protocols.registry import PROTOCOLS
+
+_NOTHING = Additions()
 
 _NAMED = {"title", "paper", "short", "kind", "draw"}
 _REQUIRED = ("title", "protocol", "datasets", "learners")
@@ -120,6 +144,7 @@ _KNOWN: dict[str, set[str]] = {
     "complexity": {*_REQUIRED, *_NAMED, "settings", "stated", "symbols"} - {"draw"},
     "curves": {*_NAMED, "of"},
 }
+_EXTENSION = {"title", "short", "extends", "learners"}
 _ASKED = {"table": (), "sweep": ("draw",), "complexity": ("stated", "symbols")}
 
 
@@ -127,24 +152,43 @@ def read_card(path: Path, name: str) -> Card:
     """What a listing shows of the table in a file."""
     fields = _fields(read_yaml(path))
     rows_of = _fields(read_yaml(_other(path, fields["of"]))) if "of" in fields else fields
+    learners = list(rows_of["learners"].items())
+    if "extends" in fields:
+        rows_of = _fields(read_yaml(_extended(fields["extends"])[0]))
+        learners = [*rows_of["learners"].items(), *learners]
     return Card(
         name,
         short=text_of(fields, "short"),
         title=fields["title"].text(),
         datasets=tuple(key for key, _ in rows_of["datasets"].items()),
-        learners=tuple(key for key, _ in rows_of["learners"].items()),
+        learners=tuple(key for key, _ in learners),
     )
 
 
-def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
+def read_table(
+    path: Path, name: str, tuned: Path | None = None, more: Additions = _NOTHING
+) -> Table:
     """The table in a file, every cell's settings resolved.
 
     `tuned` is a file of settings, or the name of an alternative; without it, the tuned settings
-    beside the table are used.
+    beside the table are used. `more` are columns to add.
     """
-    root = read_yaml(path)
+    return table_of(read_yaml(path), path, name, tuned, more)
+
+
+def table_of(
+    root: Node, path: Path, name: str, tuned: Path | None = None, more: Additions = _NOTHING
+) -> Table:
+    """The same for a file that is read already, or is not written yet."""
     fields = _fields(root)
+    if "extends" in fields:
+        base, of = _extended(fields["extends"])
+        page = _Page(base, read_yaml(base), _fields(read_yaml(base)), fields["learners"], more)
+        table = page.table(of, chosen_overlays(base, tuned))
+        return replace(table, name=name, title=fields["title"].text(), of=of, where=root.where)
     if "of" in fields:
+        if more:
+            raise UsageError(f"{name} draws the trials of another table; add learners to that one")
         other = _other(path, fields["of"])
         drawn = read_table(other, f"{name.rpartition('/')[0]}/{other.stem}".lstrip("/"), tuned)
         return replace(
@@ -157,7 +201,7 @@ def read_table(path: Path, name: str, tuned: Path | None = None) -> Table:
             search=None,
             where=root.where,
         )
-    return _Page(path, root, fields).table(name, chosen_overlays(path, tuned))
+    return _Page(path, root, fields, more=more).table(name, chosen_overlays(path, tuned))
 
 
 @dataclass(frozen=True)
@@ -167,6 +211,8 @@ class _Page:
     path: Path
     root: Node
     fields: dict[str, Node]
+    extension: Node | None = None  # learners of the file that extends this one
+    more: Additions = _NOTHING
 
     def table(self, name: str, overlays: tuple[Path, ...]) -> Table:
         fields = self.fields
@@ -182,17 +228,21 @@ class _Page:
             for column, of_learner, own in learners.values()
             for swept_column, swept in columns_of(column, own or shared)
         ]
+        of_cells = self._of_cells(keys, name, overlays)
+        searched = dict(self._searched(keys, name, overlays))
+        given_up = frozenset(key for key, one in searched.items() if one.given_up)
+        left_out, random = keys.listed(fields.get("left_out")) | given_up, self._random(keys)
+        for column, of_learner, given, base in self._added(kind, protocol, learners):
+            columns.append((replace(column, added=True), of_learner, given))
+            for dataset in datasets if base is not None else ():
+                of_cells[dataset, column.label] = of_cells.get((dataset, str(base)), [])
+            left_out |= {(dataset, column.label) for dataset, label in left_out if label == base}
+            if random is not None and (base is None or base in random):
+                random |= {column.label}
         _refuse_twins([column for column, _, _ in columns])
         swept = {column.point.name if column.point else "" for column, _, _ in columns}
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
-        of_cells = self._of_cells(keys, name, overlays)
-        searched = {
-            key: one
-            for overlay in overlays
-            for key, one in read_searched(overlay, name, keys.cells).items()
-        }
-        given_up = frozenset(key for key, one in searched.items() if one.given_up)
         shown = read_shown(fields.get("report"))
         rows = list(datasets.values())
         return Table(
@@ -207,13 +257,13 @@ class _Page:
                 key: printed_cell(*key, node, shown.unit)
                 for key, node in keys.cells(fields.get("printed"))
             },
-            left_out=_by_column(keys.listed(fields.get("left_out")) | given_up, columns),
+            left_out=_by_column(left_out, columns),
             where=self.root.where,
             kind=kind,
             figure=read_figure(fields.get("draw"), protocol, swept),
             search=read_search(fields.get("tune"), self.path, datasets),
             stated=self._stated(keys),
-            random=self._random(keys),
+            random=random,
             alternatives={
                 other: self._alternative(keys, name, path, of_cells, rows, columns)
                 for other, path in alternatives_beside(self.path).items()
@@ -227,6 +277,54 @@ class _Page:
                 if (row.name, column.line) in searched
             },
         )
+
+    def _searched(
+        self, keys: Keys, name: str, overlays: tuple[Path, ...]
+    ) -> Iterator[tuple[CellKey, Searched]]:
+        """What the searches of the overlays took, cell by cell."""
+        for overlay in overlays:
+            yield from read_searched(overlay, name, keys.cells).items()
+
+    def _added(
+        self,
+        kind: Kind,
+        protocol: Protocol,
+        learners: Mapping[str, tuple[LearnerColumn, Layer, tuple[Sweep, ...]]],
+    ) -> Iterator[tuple[LearnerColumn, Layer, Layer, str | None]]:
+        """The columns to add: what their learner has in this table, what is set for them alone, and
+        the label of that learner, if it is one of the table."""
+        written = list(self.extension.items()) if self.extension else []
+        if not (written or self.more):
+            return
+        key = PROTOCOLS[protocol.kind].key
+        if kind != "table" or (key and key.place == "column"):
+            raise UsageError(f"{self.root.where}: learners can be added to a table of scores alone")
+        columns = {label: column for label, (column, _, _) in learners.items()}
+        layers: dict[str, tuple[Layer, Layer]] = {
+            label: (layer, {}) for label, (_, layer, _) in learners.items()
+        }
+        for label, node in written:
+            column, given, sweeps = read_learner(label, node, protocol)
+            if sweeps:
+                raise node.error("a learner that is added to a table has no sweep")
+            base = column_named(column.learner, columns)
+            of_learner, before = layers[base] if base else ({}, {})
+            layers[label] = of_learner, {**before, **given}
+            yield column, *layers[label], base
+            columns[label] = column
+        for one in with_settings(self.more, columns):
+            base = column_named(one.name, columns)
+            if base is not None and not one.settings:
+                raise UsageError(
+                    f"--with {one.name}: the table has it already; for another column write"
+                    f" {one.name}[width=2]"
+                )
+            where = f"--with {one.name}{bracketed(one.settings)}"
+            label = (base or one.class_name) + bracketed(one.settings)
+            learner = columns[base].learner if base else one.name
+            of_learner, before = layers[base] if base else ({}, {})
+            given = {**before, **layer_of(one.settings, where)}
+            yield LearnerColumn(label, learner, where), of_learner, given, base
 
     def _alternative(
         self,
@@ -307,6 +405,11 @@ def _refuse_twins(columns: Iterable[LearnerColumn]) -> None:
 
 
 def _fields(root: Node) -> dict[str, Node]:
+    if root.kind == "mapping" and "extends" in dict(root.items()):
+        fields = root.fields(_EXTENSION, ["title", "extends", "learners"])
+        if not fields["learners"].items():
+            raise fields["learners"].error("a table that extends another one adds learners")
+        return fields
     kind = _kind(dict(root.items()))
     if kind == "curves":
         return root.fields(_KNOWN[kind], ["title", "of", "draw"])
@@ -327,3 +430,22 @@ def _other(path: Path, of: Node) -> Path:
     if "of" in dict(read_yaml(other).items()):
         raise of.error(f"'{of.text()}' draws another table's trials itself; name that table")
     return other
+
+
+def _extended(node: Node) -> tuple[Path, str]:
+    """The file and the name of the table that is extended: one that okbench ships, by its full
+    name, or a file in the same folder."""
+    name = node.text()
+    if name.endswith((".yaml", ".yml")):
+        path = node.path.parent / name
+        name = Path(name).stem
+    else:
+        path = shipped("configs") / f"{name}.yaml"
+    checked_name(name, node.where)
+    if path.resolve() == node.path.resolve() or not path.is_file():
+        shelf = shipped("configs")
+        known = [one.relative_to(shelf).with_suffix("").as_posix() for one in shelf.rglob("*.yaml")]
+        raise node.error(f"no table '{node.text()}' to extend.{did_you_mean(name, known)}")
+    if not {"of", "extends"}.isdisjoint(dict(read_yaml(path).items())):
+        raise node.error(f"'{node.text()}' has no learners of its own; extend the table behind it")
+    return path, name

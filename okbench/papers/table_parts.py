@@ -11,6 +11,7 @@ from okbench.base.config_nodes import Node
 from okbench.base.errors import did_you_mean
 from okbench.base.quantities import TIMES, amount
 from okbench.papers.cell_settings import read_layer
+from okbench.papers.rows_file import ROWS_KEYS, read_rows_file
 from okbench.papers.sweeps import read_sweeps
 from okbench.papers.table_types import (
     Bound,
@@ -64,14 +65,19 @@ def read_protocol(node: Node) -> Protocol:
 def read_dataset(name: str, node: Node) -> tuple[DatasetRow, dict[str, Setting]]:
     """A row and what it sets."""
     fields = _optional_items(node)
+    own = "file" in fields
+    reserved = {*_ROW_KEYS, *ROWS_KEYS} if own else _ROW_KEYS
     row = DatasetRow(
         name,
         variant=text_of(fields, "variant"),
         where=node.where,
         rows=fields["rows"].integer(at_least=1) if "rows" in fields else None,
         orders=_orders(fields.get("orders")),
+        fingerprint=text_of(fields, "fingerprint") if own else "",
+        file=read_rows_file(fields) if own else None,
+        chance=float(fields["chance"].number()) if own and "chance" in fields else None,
     )
-    settings = [(key, value) for key, value in fields.items() if key not in _ROW_KEYS]
+    settings = [(key, value) for key, value in fields.items() if key not in reserved]
     return row, read_layer(settings, shared=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from okbench.papers.provenance import Source
@@ -61,7 +62,8 @@ class LearnerColumn:
     """A learner under the name a table gives it. `learner` is a registry name or `module:Class`.
 
     `tolerance` is how far its kernel may be from the exact one, where a table measures that. `runs`
-    is its own number of trials, where it is not the protocol's.
+    is its own number of trials, where it is not the protocol's. `added` says that the column was
+    put beside those of a table by `--with`, `--set` or `extends`.
     """
 
     label: str
@@ -70,6 +72,7 @@ class LearnerColumn:
     point: Point | None = None
     tolerance: float = 0.0
     runs: int | None = None
+    added: bool = False
 
     @property
     def line(self) -> str:
@@ -78,11 +81,26 @@ class LearnerColumn:
 
 
 @dataclass(frozen=True)
+class RowsFile:
+    """A file of a user's own rows, and how it is read; `user_rows` describes the choices. An empty
+    `scale` is chosen by the rows."""
+
+    path: Path
+    target: str | None = None
+    task: str | None = None
+    categorical: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    missing: str = "refuse"
+    scale: str = ""
+
+
+@dataclass(frozen=True)
 class DatasetRow:
     """A dataset of a table. `variant` picks one of the sizes or preparations an entry offers.
 
     `rows` is the size the paper gives. `orders` is given when it differs from the protocol's.
-    `fingerprint` is that of rows in hand, which alone count then.
+    `fingerprint` is that of rows in hand, which alone count then. `file` is given for a user's own
+    rows, and `chance` is then the metric of always giving the same answer.
     """
 
     name: str
@@ -91,6 +109,8 @@ class DatasetRow:
     rows: int | None = None
     orders: Orders | None = None
     fingerprint: str = ""
+    file: RowsFile | None = None
+    chance: float | None = None
 
 
 @dataclass(frozen=True)

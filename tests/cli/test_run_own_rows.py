@@ -47,12 +47,6 @@ def test_rows_in_the_file_s_order_are_met_once(okbench: Okbench, rows: Path) -> 
     assert (cell["n"], cell["status"]) == ("1", "done")
 
 
-def test_a_scale_that_would_look_ahead_is_refused(okbench: Okbench, rows: Path) -> None:
-    said = okbench("run", "--data", rows.name, "--target", "y", "--scale", "unit")
-    assert said.code == 2
-    assert "--in-order" in said.err
-
-
 def test_a_table_and_rows_of_one_s_own_exclude_each_other(okbench: Okbench, rows: Path) -> None:
     assert okbench("run").code == 2
     assert okbench("run", "demo", "--data", rows.name).code == 2
@@ -118,6 +112,7 @@ def test_each_target_of_a_file_keeps_its_own_numbers(okbench: Okbench, rows: Pat
     [
         (("demo", "--in-order"), "--in-order does not go with a table"),
         (("demo", "--target", "y"), "--target does not go with a table"),
+        (("demo", "--no-tune"), "--tune does not go with a table of a paper; okbench tune"),
         (("--data", "rows.csv", "--fetch"), "--fetch does not go with rows of your own"),
         (("--data", "rows.csv", "--settings", "rows.csv"), "--settings does not go with rows"),
     ],
@@ -140,7 +135,7 @@ def test_packages_that_are_broken_or_do_another_task_stop_nobody(
     announced = [Entry("Broken", "not_there:Broken"), Entry("Regresses", "theirs:Regresses")]
     ours = {"RBP": catalogue()["RBP"]}
     all_of_them = {**ours, **{entry.name: entry for entry in announced}}
-    monkeypatch.setattr("okbench.trials.plan.user_table.catalogue", lambda: all_of_them)
+    monkeypatch.setattr("okbench.trials.plan.own_definition.catalogue", lambda: all_of_them)
     words = ("--target", "y", "--trials", "1", "--jobs", "1", "--format", "csv")
     said = okbench("run", "--data", rows.name, *words)
     assert said.code == 0, said.err

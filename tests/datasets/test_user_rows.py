@@ -225,7 +225,7 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
             UsageError,
             "no way with missing values 'median'",
         ),
-        ("x,y\n1,0\n2,1\n", {"scale": "[0,1]"}, UsageError, "no scale"),
+        ("x,y\n1,0\n2,1\n", {"scale": "[0,2]"}, UsageError, "no scale"),
         ("", {}, DataError, "holds no rows"),
         ("x,y\n1,yes\n2,\n3,no\n", {}, DataError, "row 1 has no 'y', the target"),
         ("x,y\n1,yes\n2,no\n3,?\n", {}, DataError, "row 2 has no 'y', the target"),

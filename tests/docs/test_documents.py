@@ -193,6 +193,39 @@ def test_the_words_are_those_of_the_field(path: Path) -> None:
     assert found is None, f"line {text[: found.start()].count(chr(10)) + 1}: {found.group()}"
 
 
+def test_the_page_on_own_rows_prints_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command of the page runs in its order; what the page shows is printed by one of them.
+    Every table of the page is read."""
+    text = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
+    (learner,) = [
+        block
+        for block in _blocks((ROOT / "README.md").read_text(encoding="utf-8"), "python")
+        if "class NearestMean" in block
+    ]
+    (tmp_path / "mymodule.py").write_text(learner, encoding="utf-8")
+    (rows,) = _blocks(text, "python")
+    done = subprocess.run([sys.executable, "-c", rows], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    printed: list[str] = []
+    for line in re.findall(r"^ {4}(okbench .*)$", text, re.MULTILINE):
+        done = subprocess.run(
+            [sys.executable, "-c", "from okbench.cli import main; main()", *shlex.split(line)[1:]],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, line + done.stderr
+        printed += done.stdout.splitlines()
+    for block in _blocks(text, "text"):
+        for line in filter(None, block.splitlines()):
+            assert line in printed
+    monkeypatch.chdir(tmp_path)
+    for number, block in enumerate(_blocks(text, "yaml")):
+        file = tmp_path / f"t{number}.yaml"
+        file.write_text(block, encoding="utf-8")
+        assert read_table(file, "t").learners
+
+
 def _prose(source: str) -> Iterator[str]:
     """The comments and the strings of more than one word, without the code in them."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -198,7 +198,7 @@ def _reader(node: Node, usual: ReaderSpec | None) -> ReaderSpec:
     for key, value in found.items():
         if key == "format":
             options[key] = value.choice(FORMATS)
-        elif key in ("header", "transposed"):
+        elif key in ("header", "transposed", "filled"):
             options[key] = value.boolean()
         elif key == "target":
             options[key] = _column(value)

@@ -63,6 +63,8 @@ class ReaderSpec:
     labels: str = ""  # key of the file that holds the labels
     label_column: int = 0  # the label's column in that file
     joined_with: str = ""  # key of a table joined to each row
+    # a user's own file: missing values take the mean of the rows before
+    filled: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)

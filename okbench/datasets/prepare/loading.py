@@ -96,7 +96,8 @@ def _key(entry: DatasetSpec, variant: VariantSpec) -> str:
         record = record_of(file)
         state = _located(file).stat()
         content = record.content_sha256 if record else f"{state.st_size} {state.st_mtime_ns}"
-        parts.append(f"{file.key} {content} {file.reader!r}")
+        filled = " filled" if file.reader.filled else ""
+        parts.append(f"{file.key} {content} {file.reader!r}{filled}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
 
 
@@ -104,7 +105,13 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> About:
     from okbench.datasets.readers.files import read_files
 
     scratch = prepared_files.disk_array_folder()
-    source = MultiFileRows(read_files(entry, variant.use, _located, scratch))
+    filled = [file for file in entry.files_of(variant) if file.reader.filled]
+    if filled:
+        from okbench.datasets.user.user_rows import filled_rows
+
+        source = MultiFileRows([filled_rows(_located(file), file.reader) for file in filled])
+    else:
+        source = MultiFileRows(read_files(entry, variant.use, _located, scratch))
     ready = prepare(entry.name, source, variant)
     prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
     prepared_files.write_array(folder / "labels.npy", ready.y)

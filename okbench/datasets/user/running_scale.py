@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.datasets.readers.multi_file_rows import Matrix
-
-RunningScale = Literal["none", "running [0,1]", "running standard"]
 
 FloatArray = NDArray[np.float64]
 
@@ -23,10 +20,9 @@ _LARGEST_FILLED = 1 << 30  # values
 def filled(path: Path, X: Matrix) -> Matrix:
     """Missing values (NaN) replaced by the mean of the rows before, 0 where there are none."""
     if not isinstance(X, np.ndarray):
-        dense = _dense(path, X) if np.isnan(X.data).any() else None
-        return X if dense is None else filled(path, dense)
+        return filled(path, dense(path, X)) if np.isnan(X.data).any() else X
     present = ~np.isnan(X)
-    with _refusing_overflow(path):
+    with refusing_overflow(path):
         sums = np.cumsum(np.where(present, X, 0.0), axis=0)
     counts = np.cumsum(present, axis=0)
     means = np.zeros_like(X)
@@ -34,10 +30,10 @@ def filled(path: Path, X: Matrix) -> Matrix:
     return np.where(present, X, means)
 
 
-def scaled_running(path: Path, X: Matrix, scale: RunningScale) -> FloatArray:
+def scaled_running(path: Path, X: Matrix, scale: str) -> FloatArray:
     """Each value within the range, or by the mean and deviation, of its column up to its row."""
-    values = _dense(path, X)
-    with _refusing_overflow(path):
+    values = dense(path, X)
+    with refusing_overflow(path):
         return _unit(values) if scale == "running [0,1]" else _standard(values)
 
 
@@ -59,7 +55,8 @@ def _standard(values: FloatArray) -> FloatArray:
 
 
 @contextmanager
-def _refusing_overflow(path: Path) -> Iterator[None]:
+def refusing_overflow(path: Path) -> Iterator[None]:
+    """Make an overflow an error that names the file."""
     try:
         with np.errstate(over="raise"):
             yield
@@ -67,7 +64,8 @@ def _refusing_overflow(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: values are too large to be summed; divide them first") from error
 
 
-def _dense(path: Path, X: Matrix) -> FloatArray:
+def dense(path: Path, X: Matrix) -> FloatArray:
+    """The rows as an array, if it is not too large."""
     if isinstance(X, np.ndarray):
         return X
     if X.shape[0] * X.shape[1] > _LARGEST_FILLED:
@@ -76,5 +74,5 @@ def _dense(path: Path, X: Matrix) -> FloatArray:
             f"{X.shape[0] * X.shape[1] / 2**27:.1f} GB once they are filled, and "
             f"{_LARGEST_FILLED >> 27} GB are the most"
         )
-    dense: FloatArray = X.toarray()
-    return dense
+    whole: FloatArray = X.toarray()
+    return whole

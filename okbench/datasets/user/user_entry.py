@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,23 @@ from okbench.datasets.catalogue.specs import ReaderSpec, is_plain_name
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.table import Column
 from okbench.datasets.user.user_rows import UserRows, read_user_rows
+from okbench.papers.rows_file import Missing
 
 
 def add_user_dataset(
-    path: Path | str, name: str, target: Column | None = None, task: Task | None = None
+    path: Path | str,
+    name: str,
+    target: Column | None = None,
+    task: Task | None = None,
+    *,
+    categorical: Sequence[Column] = (),
+    drop: Sequence[Column] = (),
+    missing: Missing = "refuse",
 ) -> UserRows:
     """Read rows once to check them, and enter them under `name` in the user's datasets file."""
-    found = read_user_rows(path, target, task, name=name)
+    found = read_user_rows(
+        path, target, task, name=name, categorical=categorical, drop=drop, missing=missing
+    )
     if found.reader is None:
         raise UsageError(
             f"{path}: only CSV, LIBSVM, ARFF and .npy files can be added; convert it first"

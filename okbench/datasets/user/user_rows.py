@@ -21,10 +21,14 @@ from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
 from okbench.datasets.readers.table import Column, ColumnTable, is_place
-from okbench.datasets.user.running_scale import RunningScale, filled, scaled_running
+from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, scaled_by_sample
+from okbench.datasets.user.running_scale import filled, scaled_running
+from okbench.papers.rows_file import Missing, RowsScale
 
-Missing = Literal["refuse", "mean"]
-
+Scale = RowsScale | Literal["", "running"]
+# an empty scale is fitted on a sample, and `running` looks at the rows before; both leave rows that
+# are mostly zero as they are
+_CHOSEN: dict[str, RowsScale] = {"": "standard", "running": "running standard"}
 _MOST_GUESSED_CLASSES = 20
 _LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
@@ -36,6 +40,7 @@ class UserRows:
     dataset: Dataset
     notes: tuple[str, ...]
     reader: ReaderSpec | None  # how an entry of a datasets file would read them; None if it cannot
+    scale: RowsScale = "none"  # the one that was chosen
 
 
 def read_user_rows(
@@ -47,14 +52,14 @@ def read_user_rows(
     categorical: Sequence[Column] = (),
     drop: Sequence[Column] = (),
     missing: Missing = "refuse",
-    scale: RunningScale = "none",
+    scale: Scale = "none",
 ) -> UserRows:
     """Read rows of any known format.
 
     `target` is a column's name or place (without it, the last one); `task` is guessed from the
     target. Columns of words become one column per word. `missing` values are refused, or take the
-    mean of the rows before. A `scale` is learned from each row and those before it, in the file's
-    order, so that no row depends on later ones.
+    mean of the rows before. A `scale` is fitted on a sample of the rows; a running one is learned
+    from each row and those before it, in the file's order, so that no row depends on later ones.
     """
     path = Path(path)
     _check_options(path, task, missing, scale)
@@ -67,25 +72,39 @@ def read_user_rows(
         raise DataError(f"{path}: no column is left beside the target")
     if missing == "mean":
         X = filled(path, X)
-    if scale != "none":
-        X = scaled_running(path, X, scale)
+    chosen = cast(RowsScale, scale)
+    if scale in _CHOSEN:
+        chosen = "none" if is_sparse(X) else _CHOSEN[scale]
+    if chosen.startswith("running"):
+        X = scaled_running(path, X, chosen)
+    elif chosen != "none":
+        X = scaled_by_sample(path, X, chosen, found.of_words)
+    notes += range_warnings(X, found.names, chosen, path.name)
     ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), variant)
     blocks = list(ready.blocks())
     X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
     name = name or path.name
     made = Dataset(name, X, ready.y, task, ready.classes, fingerprint(X, ready.y, ready.classes))
-    return UserRows(made, tuple(notes), found.reader if missing == "refuse" else None)
+    return UserRows(made, tuple(notes), found.reader, chosen)
+
+
+def filled_rows(path: Path, reader: ReaderSpec) -> FileRows:
+    """The rows of a file that was added with `missing`, every value filled in."""
+    part = _read(path, reader.target, reader.categorical, reader.drop, "mean").part
+    return replace(part, X=filled(path, part.X))
 
 
 def _check_options(path: Path, task: str | None, missing: str, scale: str) -> None:
     for what, given, known in (
         ("task", task, get_args(Task)),
         ("way with missing values", missing, get_args(Missing)),
-        ("scale", scale, get_args(RunningScale)),
+        ("scale", scale, (*get_args(RowsScale), *_CHOSEN)),
     ):
         if given is not None and given not in known:
             hint = did_you_mean(given, known)
-            raise UsageError(f"no {what} '{given}'.{hint}  (one of {', '.join(known)})")
+            raise UsageError(
+                f"no {what} '{given}'.{hint}  (one of {', '.join(filter(None, known))})"
+            )
     try:
         if not path.is_file():
             raise DataError(f"{path}: {'not a file of rows' if path.exists() else 'no such file'}")
@@ -101,6 +120,8 @@ class _Found:
     part: FileRows
     notes: tuple[str, ...]
     reader: ReaderSpec | None
+    names: tuple[str, ...] = ()  # of the columns of X, if the file has names
+    of_words: tuple[int, ...] = ()  # columns of X that stand for words
 
 
 def _read(
@@ -146,7 +167,17 @@ def _read(
     )
     vocabulary = {column: words_in_order(table.words[column]) for column in words}
     part = rows_of_table(table, reader, vocabulary)
-    return _Found(part, tuple(notes), reader if kind in ("csv", "arff", "npy") else None)
+    kept = [column for column in range(table.width) if column not in {place, *dropped}]
+    spread = [(column, word) for column in kept for word in vocabulary.get(column, ("",))]
+    return _Found(
+        part,
+        tuple(notes),
+        replace(reader, filled=missing == "mean") if kind in ("csv", "arff", "npy") else None,
+        tuple(f"{table.names[column]}{word and '='}{word}" for column, word in spread)
+        if table.names
+        else (),
+        tuple(place for place, (column, _) in enumerate(spread) if column in vocabulary),
+    )
 
 
 def _named(table: ColumnTable, place: int) -> str:

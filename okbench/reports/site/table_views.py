@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from okbench.base.errors import UsageError
-from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_catalogue import find, names, own_tables
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
 from okbench.protocols.metrics import default_metric
 from okbench.protocols.single_pass import SINGLE_PASS
@@ -59,10 +59,13 @@ def exhibits(
         absent = [table.name for table in tables if table.trials_of not in files]
         if absent:
             raise UsageError(f"nothing of {absent[0]} in {results}  (okbench run {absent[0]})")
-    known = {card.name for card in names()}
+    known = {*(card.name for card in names()), *own_tables(results)}
     asked: dict[str, tuple[str, Table | None]] = {
         table.name: (table.trials_of, table) for table in tables
-    } or {name: (name, find(name) if name in known else None) for name in sorted(files)}
+    } or {
+        name: (name, find(name, results=results) if name in known else None)
+        for name in sorted(files)
+    }
     found = {}
     for file in dict.fromkeys(name for name, _ in asked.values()):
         contents = Store.of(results, file).read()

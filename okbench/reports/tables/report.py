@@ -10,6 +10,7 @@ from functools import cached_property
 from okbench.papers.table_types import Shown, Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
 from okbench.reports.tables.stars import Star, stars
+from okbench.reports.tables.used_settings import chance_warnings, settings_notes
 from okbench.reports.tables.verdicts import Judgement, judge_all
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
@@ -28,6 +29,7 @@ class Report:
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
     one family of tests; `alternatives` are the cells measured with other settings, by name. `shown`
     is what the table asks its reports to show, `na_after` the seconds beyond which a cell is NA.
+    `settings` and `warnings` are sentences about what a user added.
     """
 
     table: str
@@ -46,6 +48,8 @@ class Report:
     alternatives: Mapping[str, Mapping[CellKey, Cell]] = field(default_factory=dict)
     shown: Shown = field(default_factory=Shown)
     na_after: float = math.inf
+    settings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def stars(self) -> Mapping[str, Star]:
@@ -118,7 +122,9 @@ def report(
     known = machines or {}
     found = cells(table, outcomes, expected, versions)
     measured = {(cell.dataset, cell.learner): cell for cell in found}
-    environments = {found for cell in measured.values() for found in cell.environments}
+    environments = {found for cell in measured.values() for found in cell.environments} or {
+        outcomes[id_].environment for ids in expected.values() for id_ in ids if id_ in outcomes
+    }
     counted = also_counted.union(*expected.values())
     return Report(
         table=table.name,
@@ -137,4 +143,6 @@ def report(
         alternatives=alternatives or {},
         shown=table.shown,
         na_after=table.protocol.na_after,
+        settings=settings_notes(table, outcomes, expected),
+        warnings=chance_warnings(table, measured),
     )

@@ -86,6 +86,7 @@ def _chosen(
             raise UsageError(
                 f"{table.name} has no {kind} '{name}'.{did_you_mean(name, names)} "
                 f"It has {', '.join(names)}"
+                + (f"; --with {name} adds a learner" if kind == "learner" else "")
             )
         chosen |= labels or others
     return chosen

@@ -1,92 +1,97 @@
-"""A person's own rows as a table: every learner that does their task, with its default settings."""
+"""The rows of a table that names files of a user's own rows: how they are loaded, once per process,
+and what is known of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
 
-from okbench.base.errors import UsageError
+import numpy as np
+
+from okbench import datasets
 from okbench.base.shared_types import Task
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.readers.table import Column
-from okbench.datasets.user.running_scale import RunningScale
-from okbench.datasets.user.user_rows import Missing, UserRows, read_user_rows
-from okbench.learners.registry import catalogue
-from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
-from okbench.protocols.metrics import default_metric
-from okbench.protocols.single_pass import SINGLE_PASS
+from okbench.datasets.user.user_rows import Scale, UserRows, read_user_rows
+from okbench.papers.rows_file import Missing
+from okbench.papers.table_types import RowsFile, Table
+from okbench.protocols.metrics import METRICS
+
+_read: dict[RowsFile, UserRows] = {}
 
 
 @dataclass(frozen=True)
-class OwnFile:
-    """Where the rows are and how they are to be read. Calling it gives the rows, as a table's
-    `load` does: once per process."""
+class TableRows:
+    """Loads the rows of a table: those of its own files, and the datasets of okbench."""
 
-    path: Path
-    target: Column | None = None
-    task: Task | None = None
-    categorical: tuple[Column, ...] = ()
-    drop: tuple[Column, ...] = ()
-    missing: Missing = "refuse"
-    scale: RunningScale = "none"
+    files: tuple[tuple[str, RowsFile], ...]
 
-    def __call__(self, name: str, variant: str) -> Dataset:
-        return _read_once(self).dataset
+    def __call__(self, name: str, variant: str = "") -> Dataset:
+        file = dict(self.files).get(name)
+        if file is None:
+            return datasets.load(name, variant)
+        return replace(read_once(file).dataset, name=name)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What had to be guessed, and whose learners had to be left out."""
-        read = _read_once(self)
-        return (*read.notes, *_learners(read.dataset.task)[1])
+    def missing(self, name: str, variant: str = "") -> str | None:
+        """Why the rows are not here; None for a file of the table, which is read and checked."""
+        return None if name in dict(self.files) else datasets.missing(name, variant)
 
-    def table(self, in_order: bool) -> Table:
-        """The table of these rows: met once as they come, or in twenty random orders."""
-        if self.scale != "none" and not in_order:
-            raise UsageError(
-                "--scale learns from the rows before in the file, so other orders would look ahead;"
-                " say --in-order, or scale the rows yourself"
-            )
-        dataset = self(self.path.name, "")
-        return Table(
-            name=f"own/{self.path.name}",
-            title=f"{dataset.n_rows:,} rows of {self.path}",
-            paper="",
-            protocol=Protocol(
-                SINGLE_PASS.name,
-                default_metric(dataset.task).name,
-                runs=1 if in_order else 20,
-                orders="file" if in_order else "seeded",
-            ),
-            datasets=(DatasetRow(self.path.name, fingerprint=dataset.fingerprint),),
-            learners=tuple(LearnerColumn(name, name) for name in _learners(dataset.task)[0]),
-            settings={},
+
+def rows_of(table: Table) -> TableRows | None:
+    """What loads the rows of a table with files of its own; None for all other tables."""
+    files = tuple((row.name, row.file) for row in table.datasets if row.file)
+    return TableRows(files) if files else None
+
+
+def load_of(table: Table) -> Callable[[str, str], Dataset]:
+    """What loads the rows of a table."""
+    return rows_of(table) or datasets.load
+
+
+def missing_of(table: Table) -> Callable[[str, str], str | None]:
+    """What says why rows of a table are not here."""
+    own = rows_of(table)
+    return own.missing if own else datasets.missing
+
+
+def read_once(file: RowsFile) -> UserRows:
+    """The rows of a file. The scale that was chosen for them names the same rows."""
+    if file not in _read:
+        found = read_user_rows(
+            file.path,
+            file.target,
+            cast("Task | None", file.task),
+            categorical=file.categorical,
+            drop=file.drop,
+            missing=cast(Missing, file.missing),
+            scale=cast(Scale, file.scale),
         )
+        _read[file] = _read[as_read(file, found)] = found
+    return _read[file]
 
 
-def _learners(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The learners that do a task row by row, and what is wrong with those that cannot be
-    imported."""
-    names, broken = [], []
-    for entry in catalogue().values():
-        try:  # a package announces no more than a name and a class
-            cls = entry.load()
-        except UsageError as error:
-            broken.append(f"{error}; left out")
-            continue
-        if task in getattr(cls, "tasks", entry.tasks) and SINGLE_PASS.role_of(cls):
-            names.append(entry.name)
-    return tuple(names), tuple(broken)
+def as_read(file: RowsFile, found: UserRows) -> RowsFile:
+    """The file with what was chosen for it as it was read."""
+    return replace(file, task=found.dataset.task, scale=found.scale)
 
 
-@cache
-def _read_once(file: OwnFile) -> UserRows:
-    return read_user_rows(
-        file.path,
-        file.target,
-        file.task,
-        categorical=file.categorical,
-        drop=file.drop,
-        missing=file.missing,
-        scale=file.scale,
-    )
+def with_rows_in_hand(table: Table) -> Table:
+    """The table with the fingerprints of its own rows as they are now, whose outcomes alone count,
+    and with the metric of always giving the same answer."""
+    rows = []
+    for row in table.datasets:
+        if row.file is not None:
+            found = read_once(row.file).dataset
+            chance = chance_of(found, table.protocol.metric)
+            row = replace(row, fingerprint=found.fingerprint, chance=chance)
+        rows.append(row)
+    return replace(table, datasets=tuple(rows))
+
+
+def chance_of(dataset: Dataset, metric: str) -> float | None:
+    """The metric of always giving the same answer: the most frequent class, or the mean."""
+    if dataset.task == "regression":
+        total = float(np.square(dataset.y - dataset.y.mean()).sum())
+    else:
+        total = float(dataset.n_rows - np.unique(dataset.y, return_counts=True)[1].max())
+    return METRICS[metric].value(total, dataset.n_rows)

@@ -14,13 +14,15 @@ from okbench.trials.plan.planning import Load
 
 @dataclass(frozen=True)
 class Subsample:
-    """Loads a random part of the rows of a dataset, always the same for a seed."""
+    """Loads a random part of the rows of a dataset, always the same for a seed. Of datasets that
+    are met in the order of the file it is the first rows."""
 
     load: Load
     share: float
     at_least: int
     seed: int
     shares: tuple[tuple[str, float], ...] = ()  # of the datasets where it is another
+    in_order: tuple[str, ...] = ()  # datasets that are met in the order of the file
 
     def __call__(self, name: str, variant: str = "") -> Dataset:
         return _part(self, name, variant)
@@ -31,7 +33,10 @@ def _part(part: Subsample, name: str, variant: str) -> Dataset:
     whole = part.load(name, variant)
     share = dict(part.shares).get(name, part.share)
     count = min(whole.n_rows, max(part.at_least, math.ceil(share * whole.n_rows)))
-    chosen = np.random.default_rng([part.seed, whole.n_rows]).permutation(whole.n_rows)[:count]
+    if name in part.in_order:
+        chosen = np.arange(count)
+    else:
+        chosen = np.random.default_rng([part.seed, whole.n_rows]).permutation(whole.n_rows)[:count]
     return replace(
         whole,
         X=whole.X[chosen],

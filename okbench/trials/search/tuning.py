@@ -154,7 +154,7 @@ def tune(
     tally = Tally(total=0, missing=absent)
     while waiting := [quest for quest in quests if quest.block]:
         for alike in _alike(search, waiting):
-            stage = _Stage.of(search, load, seed, alike)
+            stage = _Stage.of(table, search, load, seed, alike)
             grid = stage.grid(table, alike)
             report = partial(_report, watch, tally)
             arrange = _by_candidate if search.folds else _in_rounds
@@ -201,14 +201,18 @@ class _Stage:
     runs: int
 
     @classmethod
-    def of(cls, search: Search, load: Load, seed: int, quests: Sequence[_Quest]) -> _Stage:
+    def of(
+        cls, table: Table, search: Search, load: Load, seed: int, quests: Sequence[_Quest]
+    ) -> _Stage:
         column, row = quests[0].column, quests[0].row
         runs = runs_for(search, column)
         if search.folds:
             share = shares_for(search, column).of(row.name)
             return cls(Folds(load, search.folds, share, search.at_least, seed), runs)
         shares = tuple(search.subsets.items())
-        return cls(Subsample(load, search.subset, search.at_least, seed, shares), runs)
+        in_order = tuple(each.name for each in table.datasets if table.orders_of(each) == "file")
+        part = Subsample(load, search.subset, search.at_least, seed, shares, in_order)
+        return cls(part, runs)
 
     def grid(self, table: Table, quests: Sequence[_Quest]) -> Table:
         """The table of the candidates, with a row for each fold where there are folds."""

@@ -93,7 +93,7 @@ def score_with_scales(rows: Any, work: Workspace, scores: Any) -> None:
 def learn_near(
     rows: Any, targets: Any, work: Workspace, rates: Rates, scores: Any, first: int, known: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """`learn_with_scales` from row `first` up to the next with an angle that `sincos` does not reach:
+    """`learn_with_scales` from row `first` up to the next with an angle that `sincos` cannot reach:
     (that row, rows that had a loss). The features of row `known` are there already."""
     values, columns, starts = rows
     components, noise, log_scales, scales, weights, features, angles, rises = work

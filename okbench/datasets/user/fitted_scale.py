@@ -1,0 +1,111 @@
+"""Scaling that is fitted on a sample of the rows, and warnings where columns stay too unequal.
+
+The sample is a random part of the rows, always the same of as many rows, so that every permutation
+sees the same numbers. The search for settings runs on the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from okbench.datasets.readers.multi_file_rows import Matrix
+from okbench.datasets.user.running_scale import FloatArray, dense, refusing_overflow
+
+SAMPLE = 1000  # rows, or all if there are fewer
+SAMPLE_SEED = 2**32  # no seed of an evaluation's permutations
+
+_SPARSE_BELOW = 0.25  # share of values that are not zero
+_UNEQUAL = 100.0  # ratio of a column's deviation to that of most columns
+_FAR_OUT = 30.0  # deviations from the mean
+_MOST_NAMED = 3
+
+
+def sample_of(n_rows: int) -> NDArray[np.int64]:
+    """The places of the rows that the scale and the settings are fitted on."""
+    return np.random.default_rng([SAMPLE_SEED, n_rows]).permutation(n_rows)[:SAMPLE]
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Whether scaling would fill rows that are mostly zero."""
+    return not isinstance(X, np.ndarray) and X.nnz < _SPARSE_BELOW * X.shape[0] * X.shape[1]
+
+
+def scaled_by_sample(path: Path, X: Matrix, scale: str, of_words: Sequence[int]) -> Matrix:
+    """Columns with mean 0 and deviation 1, or from 0 to 1, over the sample. Columns that stand for
+    words stay 0 and 1."""
+    if isinstance(X, np.ndarray) or not of_words:
+        return _scaled(path, dense(path, X), scale, of_words)
+    numbers = np.setdiff1d(np.arange(X.shape[1]), of_words)
+    scaled = sp.csr_array(_scaled(path, dense(path, X[:, numbers]), scale, ()))
+    joined = sp.hstack([scaled, X[:, of_words]], "csr")
+    places = np.argsort(np.concatenate([numbers, np.asarray(of_words)]))
+    return sp.csr_array(joined[:, places])
+
+
+def _scaled(path: Path, X: FloatArray, scale: str, untouched: Sequence[int]) -> FloatArray:
+    part = X[sample_of(len(X))]
+    with refusing_overflow(path):
+        if scale == "standard":
+            shift, spread = part.mean(axis=0), part.std(axis=0)
+        else:
+            shift = part.min(axis=0)
+            spread = part.max(axis=0) - shift
+        spread = np.where(spread > 1e-12 * np.abs(shift), spread, 1.0)
+        shift[list(untouched)], spread[list(untouched)] = 0.0, 1.0
+        return (X - shift) / spread
+
+
+def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> list[str]:
+    """What a person must know of columns that decide the distance between rows alone."""
+    deviations, largest = _spreads(X)
+    varying = deviations[deviations > 0.0]
+    if not len(varying):
+        return [f"{rows}: no column varies in the sample of {SAMPLE:,} rows"]
+    found = []
+    usual = float(np.median(varying))
+    wide = np.flatnonzero(deviations > _UNEQUAL * usual)
+    if len(wide):
+        found.append(
+            f"warning: {_listed(wide, names)} varies {deviations[wide].max() / usual:,.0f} times as"
+            " much as most columns, and decides the distance between rows alone: "
+            + ("use --scale standard, or drop it" if scale == "none" else "transform or drop it")
+        )
+    far = np.flatnonzero(largest > _FAR_OUT * np.where(deviations > 0.0, deviations, np.inf))
+    far = far[[_has_three_values(X, column) for column in far.tolist()]]
+    if len(far):
+        found.append(
+            f"warning: {_listed(far, names)} has values more than {_FAR_OUT:.0f} standard"
+            " deviations from the mean; its logarithm may serve better, or drop it"
+        )
+    return found
+
+
+def _spreads(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Of every column the deviation over the sample, and the largest distance from the mean."""
+    part: Any = X[np.sort(sample_of(X.shape[0]))]
+    with np.errstate(all="ignore"):
+        if isinstance(X, np.ndarray):
+            mean = part.mean(axis=0)
+            return part.std(axis=0), np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
+        mean = np.asarray(part.mean(axis=0)).ravel()
+        squares = np.asarray(part.multiply(part).mean(axis=0)).ravel()
+        high, low = (np.asarray(one.todense()).ravel() for one in (X.max(axis=0), X.min(axis=0)))
+        deviations = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        return deviations, np.maximum(high - mean, mean - low)
+
+
+def _has_three_values(X: Matrix, column: int) -> bool:
+    values: Any = X[:, [column]]
+    return len(np.unique(values if isinstance(values, np.ndarray) else values.data)) > 2
+
+
+def _listed(columns: NDArray[np.int64], names: Sequence[str]) -> str:
+    words = [f"'{names[column]}'" if names else f"column {column}" for column in columns]
+    more = f" and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
+    return ", ".join(words[:_MOST_NAMED]) + more
