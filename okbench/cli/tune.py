@@ -25,14 +25,15 @@ Examples:
   okbench run table5 --settings runs/lsokl/table5.tuned.yaml
 
 \b
-A table with one stream of rows is searched on a random part of the stream. A table with
-test rows is searched by cross-validation on a random part of its training rows; no
-test row is ever seen. Every fold of every candidate is a trial, stored in
-TABLE.tune.jsonl. A candidate of which a trial diverges, fails or is ended by a limit
-does not count, and the search goes on. Of equal candidates the one with the largest
-values is chosen. The file of the chosen settings also says how many seconds the
-search took, which reports add to the training where the table asks for that. A search
-that would take longer than the table allows (na_after) is given up, and its cell
+A table with one stream of rows is searched on a random part of the stream.
+A table with test rows is searched by cross-validation on a random part of
+its training rows; no test row is ever seen. Every fold of every candidate
+is a trial, stored in TABLE.tune.jsonl. A candidate of which a trial
+diverges, fails or is ended by a limit does not count, and the search goes
+on. Of equal candidates the one with the largest values is chosen. The file
+of the chosen settings also says how many seconds the search took, which
+reports add to the training where the table asks for that. A search that
+would take longer than the table allows (na_after) is given up, and its cell
 is shown as NA.
 """
 

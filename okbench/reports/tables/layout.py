@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from okbench.base.quantities import spoken_time
-from okbench.protocols.metrics import METRICS
+from okbench.protocols.metrics import ACCURACY, METRICS
 from okbench.reports import numbers
 from okbench.reports.tables.cells import Cell, CellKey, outdated_notes
 from okbench.reports.tables.report import MACHINE_UNKNOWN, Report
@@ -328,7 +328,7 @@ def _class_notes(report: Report) -> list[str]:
         known = [cell.majority for cell in cells if cell.majority is not None]
         if not known:
             continue
-        words = numbers.mean_and_std("accuracy", known[0], None)
+        words = numbers.mean_and_std(ACCURACY.name, known[0], None)
         right = {
             cell.learner: 100.0 - cell.mean if cell.lower_is_better else cell.mean
             for cell in cells
