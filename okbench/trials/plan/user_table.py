@@ -65,15 +65,16 @@ class OwnFile:
 
 
 def _learners(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The learners that do a task, and what is wrong with those that cannot be imported."""
+    """The learners that do a task row by row, and what is wrong with those that cannot be
+    imported."""
     names, broken = [], []
     for entry in catalogue().values():
         try:  # a package announces no more than a name and a class
-            tasks = getattr(entry.load(), "tasks", entry.tasks)
+            cls = entry.load()
         except UsageError as error:
             broken.append(f"{error}; left out")
             continue
-        if task in tasks:
+        if task in getattr(cls, "tasks", entry.tasks) and SINGLE_PASS.role_of(cls):
             names.append(entry.name)
     return tuple(names), tuple(broken)
 
