@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from benchmarks import (
     bench_batch,
+    bench_bkm,
     bench_learners,
     bench_memory,
     bench_readers,
@@ -39,6 +40,7 @@ def main() -> None:
     growths = growth.measure(rounds, asked.quick)
     print(_growth_table(growths), "\n")
     bench_batch.main(asked.quick)
+    bench_bkm.main(asked.quick)
     bench_memory.main(asked.quick)
     bench_reports.main(asked.quick)
     bench_site.main(asked.quick)

@@ -56,14 +56,14 @@ class BKM(BatchLearner):
     by `step`, towards a lower loss and away from each other. With moves_scales=False the scales
     stay as drawn (Algorithm 1 of the paper; otherwise Algorithm 2).
 
-    `iterations` is the number of updates, or "rule": that of the authors' program, a share of the rows.
+    `iterations` is the number of updates, or "rule": a share of the rows, as in their program.
     `bandwidth` is that of the kernel between particles, or "median". `decay` is the regulariser λ.
 
     The defaults are those of the authors' program. What the paper prints differently are settings:
     `factor` of the features ("none", or "root": 1/√D), `bias` (a constant feature), `data_term`
     ("sum" over the batch, or "mean"), `weight_deviation` and `scale_deviation` of the start values,
-    `positive_scales` (absolute normals), `root` of the step: "forgetting" (a running mean of squared
-    directions), "cumulative" (all squared gradients of the posterior), "none" (plain steps).
+    `positive_scales` (absolute normals), `root` of the step: "forgetting" (a running mean of
+    squared directions), "cumulative" (all squared gradients of the posterior), "none" (plain).
 
     `prediction` is by the "sum" of the particles' scores, by the "vote" of their classes, or by the
     "average" particle; ties go to the first class. `precision` is single, as theirs, or double.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, move, pull
-from okbench.learners.contract import FloatArray
 
 COLUMNS = 256  # numbers of each particle that are multiplied at once
 

@@ -75,10 +75,10 @@ def _squares(angles: Any) -> Any:
 
 @compiled()
 def _is_beyond(angles: Any, reach: float) -> bool:
+    beyond = 0
     for angle in angles:
-        if not abs(angle) <= reach:
-            return True
-    return False
+        beyond += not abs(angle) <= reach
+    return beyond > 0
 
 
 def _turned(x: Any) -> Any:

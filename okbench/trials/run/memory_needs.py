@@ -25,6 +25,8 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
+_SINGLE = 4  # bytes of a number in single precision
+_PER_NUMBER = 3  # what is held per number of a particle: itself, its gradient, its running square
 _ENTRY = 12  # bytes of a sparse row's entry: a number and its column
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -128,14 +130,19 @@ def _need(
     known = settings_of(entry.load())
     n_rows, n_features = data.X.shape
     budget, components = _whole(settings.get("budget")), _whole(settings.get("components"))
+    number = _SINGLE if settings.get("precision") == "single" else _NUMBER
     if "budget" in known and budget:
         supports = min(budget, n_rows)
         columns = _columns(data, supports)
         terms.append(f"{supports} supports × {columns} features × {_NUMBER} B")
         model += supports * columns * _NUMBER
     if "components" in known and components:
-        terms.append(f"{components} components × {n_features} features × {_NUMBER} B")
-        model += components * n_features * _NUMBER
+        terms.append(f"{components} components × {n_features} features × {number} B")
+        model += components * n_features * number
+    if "particles" in known and components and (particles := _whole(settings.get("particles"))):
+        numbers = 2 * components * len(data.classes) + n_features
+        terms.append(f"{_PER_NUMBER} × {particles} particles × {numbers} numbers × {number} B")
+        model += _PER_NUMBER * particles * numbers * number
     if terms:
         return Need(dataset, learner, at_once, rows, model, " + ".join(terms))
     entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size

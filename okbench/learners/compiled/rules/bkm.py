@@ -71,9 +71,7 @@ def learn_batch(
 
 
 @compiled(fastmath=FUSED)
-def score_batch(
-    form: Form, angles: Any, particle: Any, out: Any, scratch: Scratch
-) -> None:
+def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: Scratch) -> None:
     """out: the scores of a particle."""
     for first in range(0, len(angles), TOGETHER):
         find_scores(form, angles, first, particle, scratch)
