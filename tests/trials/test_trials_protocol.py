@@ -13,6 +13,8 @@ import trial_material
 from trial_material import load, table, trial
 
 from okbench.base.errors import ConfigError, DataError, UsageError
+from okbench.learners.contract import Draws, Problem, begun
+from okbench.learners.isolation.descent import IKOGD
 from okbench.protocols.metrics import default_metric
 from okbench.trials.plan.planning import plan
 from okbench.trials.plan.seeds import draws, row_order, seed_number
@@ -220,6 +222,22 @@ def test_a_block_stream_predicts_each_block_before_learning_it() -> None:
 
 def test_the_initial_part_of_a_block_stream_is_learned_and_not_scored() -> None:
     assert run(trial("Linear", "split", protocol="block-stream", block=50)).rows == 200
+
+
+def test_a_learner_with_fit_is_given_the_initial_part_of_a_block_stream_at_once() -> None:
+    """Its map is made of these rows, and the blocks are predicted, then learned, with that map."""
+    what = replace(trial("Linear", "split", protocol="block-stream", block=50), learner="IK-OGD")
+    rows = load("split")
+    order, mistakes = row_order(what, rows), 0
+    learner = begun(IKOGD, {}, Problem("binary", 4, (-1, 1), 600), Draws(3))
+    walked = begun(IKOGD, {}, Problem("binary", 4, (-1, 1), 600), Draws(3))
+    learner.fit(rows.X[order[:400]], rows.y[order[:400]])
+    for at in range(400, 600, 50):
+        block = order[at : at + 50]
+        mistakes += np.count_nonzero(learner.predict(rows.X[block]) != rows.y[block])
+        learner.learn(rows.X[block], rows.y[block])
+    outcome = walk(what, rows, walked)
+    assert (outcome.status, outcome.total, outcome.rows) == ("done", mistakes, 200)
 
 
 def test_rows_and_labels_of_the_dataset_are_out_of_a_learners_reach() -> None:
