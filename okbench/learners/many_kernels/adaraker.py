@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from okbench.learners.compiled.losses import RESIDUAL
 from okbench.learners.compiled.rules.raker import Rule
@@ -73,14 +74,14 @@ class AdaRaker(Instances):
             weight_steps=steps,
         )
 
-    def _lengths(self, problem: Problem) -> np.ndarray:
+    def _lengths(self, problem: Problem) -> NDArray[np.int64]:
         """The lengths of intervals: S^k up to the number of rows."""
         most, lengths = problem.n_rows or LONGEST, [1]
         while lengths[-1] * self.base <= most:
             lengths.append(lengths[-1] * self.base)
         return np.array(lengths, dtype=np.int64)
 
-    def _steps(self, lengths: FloatArray) -> FloatArray:
+    def _steps(self, lengths: NDArray[np.int64]) -> FloatArray:
         if self.form == "released":
             return np.minimum(self.step / self.base, self.step / np.sqrt(self.base * lengths))
         return np.minimum(LARGEST_STEP, self.step / np.sqrt(lengths))
