@@ -16,6 +16,7 @@ from tests.trials.replay_plain import plain_scores
 from tests.trials.replay_suite import FOLDER, path_of, present
 
 SHIPPED = sorted(FOLDER.glob("*.json"))
+LEARNED = [path for path in SHIPPED if "test" not in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def test_every_learner_of_ours_has_a_record_for_each_task_it_does_and_nobody_else():
@@ -30,7 +31,8 @@ def test_a_shipped_record_comes_out_as_it_expects(path):
     assert differences(replay(record)) == []
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+# Plain renderings of learners that are fitted are compared in tests/learners/batch.
+@pytest.mark.parametrize("path", LEARNED, ids=lambda path: path.stem)
 def test_plain_loops_over_a_shipped_record_give_its_scores(path):
     told = json.loads(path.read_text(encoding="utf-8"))
     expected = np.array(told["expect"]["scores"]).reshape(len(told["order"]), -1)
@@ -43,11 +45,12 @@ def test_a_shipped_record_puts_its_learner_to_work(path):
     """The budget is filled and then some, and the learner is right about some rows."""
     told = json.loads(path.read_text(encoding="utf-8"))
     expected, settings = told["expect"], told["settings"]
-    if settings.get("budget"):
+    if settings.get("budget") and path in LEARNED:
         assert expected["support_size"] == settings["budget"]
         assert expected["updates"] > 2 * settings["budget"]
     if "mistakes" in expected:
-        assert 0 < expected["mistakes"] < len(told["order"]) * 0.75
+        assert path not in LEARNED or expected["mistakes"] > 0
+        assert expected["mistakes"] < len(told.get("test", told["order"])) * 0.75
 
 
 @pytest.mark.parametrize(
