@@ -68,7 +68,8 @@ class _DenseAngles:
 
     def take(self, chosen: NDArray[np.int64]) -> None:
         if self._block.is_sparse:
-            self._rows[: len(chosen)] = self._block.matrix[chosen].toarray()
+            rows: Any = self._block.matrix[chosen]
+            self._rows[: len(chosen)] = rows.toarray()
         else:
             gather(self._block.dense, chosen, self._rows)
 

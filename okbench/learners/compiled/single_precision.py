@@ -89,7 +89,6 @@ def _reach(x: Any) -> Any:
     """How far `_turned` reaches in the precision of x."""
 
 
-@overload(_turned)
 def _turned_in_precision(x: Any) -> Any:
     def single(x: Any) -> Any:
         return sincos_single(x)
@@ -100,7 +99,6 @@ def _turned_in_precision(x: Any) -> Any:
     return single if x == types.float32 else double
 
 
-@overload(_reach)
 def _reach_in_precision(x: Any) -> Any:
     def single(x: Any) -> Any:
         return SINGLE_REACH
@@ -109,3 +107,7 @@ def _reach_in_precision(x: Any) -> Any:
         return SINCOS_REACH
 
     return single if x == types.float32 else double
+
+
+overload(_turned)(_turned_in_precision)
+overload(_reach)(_reach_in_precision)
