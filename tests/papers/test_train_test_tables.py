@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from okbench.base.config_nodes import read_yaml
-from okbench.base.shipped import shipped
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.learners.registry import catalogue, settings_of
 from okbench.papers.table_catalogue import find
@@ -352,10 +350,9 @@ def test_figure_3_sweeps_widths_of_our_choice_beside_the_median_rule() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_settings_of_a_figure_are_those_of_table_2(name: str, tmp_path: Path) -> None:
-    # away from the settings beside it that a search has chosen
-    alone = shutil.copy(shipped("configs") / "bkm" / "table2.yaml", tmp_path)
-    table, figure = find(str(alone)), find(name)
+def test_the_settings_of_a_figure_are_those_of_table_2(name: str) -> None:
+    """With what a search has chosen for RRF."""
+    table, figure = find("bkm/table2"), find(name)
     for column in figure.learners:
         if column.label.startswith("MultiRRF"):
             continue
