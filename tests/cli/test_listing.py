@@ -86,8 +86,8 @@ def test_names_are_completed(okbench: Okbench) -> None:
         return [item.value for item in kind.shell_complete(None, None, typed)]  # type: ignore[arg-type]
 
     assert "table5" in completed(choices.TABLE, "tab")
-    assert completed(choices.LEARNER, "fog") == ["FOGD"]
-    assert completed(choices.LEARNERS, "RBP,fog") == ["RBP,FOGD"]
+    assert completed(choices.LEARNER, "fog") == ["FOGD", "FOGD-ORF"]
+    assert completed(choices.LEARNERS, "RBP,fogd-") == ["RBP,FOGD-ORF"]
     assert completed(choices.DATASETS, "cod") == ["cod-rna"]
 
 

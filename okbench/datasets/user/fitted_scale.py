@@ -63,6 +63,7 @@ def _scaled(path: Path, X: FloatArray, scale: str, untouched: Sequence[int]) -> 
 
 def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> list[str]:
     """What a person must know of columns that decide the distance between rows alone."""
+    X, used = _used(X)
     deviations, largest = _spreads(X)
     varying = deviations[deviations > 0.0]
     if not len(varying):
@@ -72,18 +73,28 @@ def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> li
     wide = np.flatnonzero(deviations > _UNEQUAL * usual)
     if len(wide):
         found.append(
-            f"warning: {_listed(wide, names)} varies {deviations[wide].max() / usual:,.0f} times as"
-            " much as most columns, and decides the distance between rows alone: "
+            f"warning: {_listed(used[wide], names)} varies {deviations[wide].max() / usual:,.0f}"
+            " times as much as most columns, and decides the distance between rows alone: "
             + ("use --scale standard, or drop it" if scale == "none" else "transform or drop it")
         )
     far = np.flatnonzero(largest > _FAR_OUT * np.where(deviations > 0.0, deviations, np.inf))
     far = far[[_has_three_values(X, column) for column in far.tolist()]]
     if len(far):
         found.append(
-            f"warning: {_listed(far, names)} has values more than {_FAR_OUT:.0f} standard"
+            f"warning: {_listed(used[far], names)} has values more than {_FAR_OUT:.0f} standard"
             " deviations from the mean; its logarithm may serve better, or drop it"
         )
     return found
+
+
+def _used(X: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    """The columns that are not zero everywhere, and their places: of the others there may be
+    more than the memory holds, and they do not vary."""
+    if isinstance(X, np.ndarray):
+        return X, np.arange(X.shape[1])
+    used, indices = np.unique(X.indices, return_inverse=True)
+    compact = sp.csr_array((X.data, indices, X.indptr), shape=(X.shape[0], len(used)))
+    return compact, used.astype(np.int64)
 
 
 def _spreads(X: Matrix) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""The isolation kernel of Ting et al. and its rivals: maps, online learners, and an SVM on a map.
+"""The isolation kernel of Ting et al. and what it is compared with: maps and learners on them.
 
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
 cells); `references` draws the rows they are made of. `descent` and `dual` learn on the cells of

@@ -27,7 +27,7 @@ _TIME_WORDS = {
     "search + training": "total time (search + training)",
 }
 _CLOCK_NOTES = {
-    "all": "Mean seconds inside the learner, a trial.",
+    "all": "Mean seconds inside the learner per trial.",
     "training": "Mean time inside the learner while training; predicting test rows is not counted.",
     "search + training": "Time inside the learner: total (search + one training at the settings it "
     "chose), or training alone where nothing was searched. The search is all of its trials, with "

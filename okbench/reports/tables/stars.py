@@ -17,8 +17,8 @@ from okbench.reports.tables.cells import Cell, CellKey
 
 @dataclass(frozen=True)
 class Star:
-    """The best of a dataset against its runner-up; of several runners-up that tie, the one that is
-    hardest to tell from the best. `p` is None where there are too few repetitions to test."""
+    """The best of a dataset against its runner-up; of several equal runners-up, the one that is
+    hardest to distinguish from the best. `p` is None where there are too few repetitions."""
 
     best: str
     runner_up: str

@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 
 
 class Mind(NamedTuple):
-    """What is known of the kernels; outputs and gains are those of the row at hand."""
+    """What is known of the kernels; outputs and gains are those of the current row."""
 
     logarithms: FloatArray  # of their weights
     factors: FloatArray  # what all coefficients of a kernel share
