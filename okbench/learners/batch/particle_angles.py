@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from okbench.learners.compiled.rules.bkm import (
     TOGETHER,
+    Entries,
     add_inner_products,
     add_sparse_slopes,
     gather,
+    most_entries,
     sparse_angles,
+    take_entries,
 )
 from okbench.learners.rows import Block
 
@@ -84,19 +87,24 @@ class _DenseAngles:
 
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
-        if not block.is_sparse:
-            block = Block.of(sp.csr_array(block.dense))
-        self.values = np.zeros((_filled_up(count), noise.shape[1]), noise.dtype)
-        self._rows = block.values, block.columns, block.starts
+        matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
+        n_lines, kind = _filled_up(count), noise.dtype
+        self.values = np.empty((n_lines, noise.shape[1]), kind)
+        self._rows = matrix.data, matrix.indices, matrix.indptr
         self._noise = noise
-        self._chosen = np.zeros(0, np.int64)
+        most = most_entries(matrix.indptr, count)
+        values, by_column, scaled = np.empty((3, most), kind)
+        columns, lines = np.empty((2, most), np.int32)
+        starts = np.zeros(n_lines + 1, np.int32)
+        places, used = np.empty((2, len(noise) + 1), np.int32)
+        self._batch = Entries(values, columns, starts, by_column, lines, places, used, scaled)
+        self._n_used = 0
 
     def take(self, chosen: NDArray[np.int64]) -> None:
-        self._chosen = chosen
+        self._n_used = take_entries(self._rows, chosen, self._batch)
 
     def find(self, scales: NDArray[Any]) -> None:
-        self.values[len(self._chosen) :] = 0.0
-        sparse_angles(self._rows, self._chosen, scales, self._noise, self.values)
+        sparse_angles(self._batch, scales, self._noise, self.values)
 
     def add_slopes(self, gradient: NDArray[Any]) -> None:
-        add_sparse_slopes(self._rows, self._chosen, self._noise, self.values, gradient)
+        add_sparse_slopes(self._batch, self._n_used, self._noise, self.values, gradient)

@@ -22,8 +22,10 @@ WIDEST = 8  # numbers in one of the widest registers
 SWEEPS = ((13, WIDEST), (4, WIDEST), (1, WIDEST), (1, 1))
 # The same of a product of matrices, where several rows share what is loaded of the second one.
 TILES = ((6, WIDEST), (2, WIDEST), (1, WIDEST), (1, WIDEST // 2), (1, 1))
-TOGETHER = 4  # rows of such a product
-WORD = ir.IntType(64)
+# Vectors of whole registers that a product of sparse rows adds up at once, in either precision.
+REGISTERS = (25, 8, 1)
+TOGETHER = 4  # rows of such a product of matrices
+WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
 FUSE = ("contract",)
 LOOSE = ("contract", "reassoc", "nsz")
 PARTIAL_SUMS = 4  # of an inner product: as many as hide how long an addition takes
@@ -102,6 +104,53 @@ def scaled_products(
             column,
         ),
     )
+
+
+@emitted
+def sparse_product(
+    typing: Any, values: Any, columns: Any, starts: Any, matrix: Any, out: Any
+) -> Any:
+    """out: sparse rows times the matrix, in its precision. The entries of row i stand from
+    starts[i] to starts[i + 1]."""
+    kinds = (values, columns, starts, matrix, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *entries, matrix, out = (
+            context.make_array(kind)(context, builder, given)
+            for kind, given in zip(kinds, arguments, strict=True)
+        )
+        n_rows = builder.extract_value(out.shape, 0)
+        for row, lane, sums in summed_rows(builder, entries, n_rows, matrix):
+            keep(builder, sums, element(builder, out, row, lane))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
+def add_sparse_inner_products(
+    typing: Any, values: Any, columns: Any, starts: Any, matrix: Any, other: Any, chosen: Any,
+    out: Any,
+) -> Any:  # fmt: skip
+    """Add to out[chosen[i]] the inner product of row i of that product, which is not kept, and row
+    chosen[i] of the other matrix."""
+    kinds = (values, columns, starts, matrix, other, chosen, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *entries, matrix, other, chosen, out = (
+            context.make_array(kind)(context, builder, given)
+            for kind, given in zip(kinds, arguments, strict=True)
+        )
+        n_rows = builder.extract_value(chosen.shape, 0)
+        for row, lane, sums in summed_rows(builder, entries, n_rows, matrix):
+            line = item(builder, chosen, row)
+            vector = sums[0].type.pointee
+            others = loaded(builder, element(builder, other, line, lane), vector, len(sums))
+            held = [builder.load(total) for total in sums]
+            add_inner(builder, held, others, builder.gep(out.data, [line]))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
 
 
 @emitted
@@ -252,6 +301,27 @@ def swept(kinds: tuple[Any, ...], entry: Callable[..., tuple[Any, Any]]) -> Any:
     return types.void(*kinds), generate
 
 
+def summed_rows(
+    builder: Any, entries: list[Any], n_rows: Any, matrix: Any
+) -> Iterator[tuple[Any, Any, list[Any]]]:
+    """The sums of sparse rows times the matrix, row after row in each stretch of lanes: the row,
+    its first lane there and the sums, which the body of the loop writes away."""
+    values, columns, starts = entries
+    width, number = builder.extract_value(matrix.shape, 1), matrix.data.type.pointee
+    lanes_of_one = WIDEST * (2 if number == ir.FloatType() else 1)
+    sizes = *((count, lanes_of_one) for count in REGISTERS), (1, 1)
+    for lane, vector, count in stretches(builder, width, sizes, number):
+        with cgutils.for_range(builder, n_rows) as row:
+            start = item(builder, starts, row.index)
+            stop = item(builder, starts, builder.add(row.index, WORD(1)))
+            sums = zeros(builder, vector, count)
+            with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
+                first = element(builder, matrix, item(builder, columns, e), lane)
+                lanes = loaded(builder, first, vector, count)
+                add_lanes(builder, item(builder, values, e), lanes, sums)
+            yield row.index, lane, sums
+
+
 def sweep(
     builder: Any, width: Any, add_up: Callable[[Any, list[Any]], None], to: Callable[[Any], Any]
 ) -> None:
@@ -278,13 +348,13 @@ def keep(builder: Any, sums: list[Any], first: Any) -> None:
 
 
 def stretches(
-    builder: Any, width: Any, sizes: tuple[tuple[int, int], ...] = SWEEPS
+    builder: Any, width: Any, sizes: tuple[tuple[int, int], ...] = SWEEPS, number: Any = DOUBLE
 ) -> Iterator[tuple[Any, Any, int]]:
     """Loops that cover `width` lanes one after the other, the body of each to be written at once:
     its first lane, the vectors it takes, and how many."""
     done: Any = WORD(0)
     for count, lanes in sizes:
-        vector, step = ir.VectorType(ir.DoubleType(), lanes), WORD(count * lanes)
+        vector, step = ir.VectorType(number, lanes), WORD(count * lanes)
         end = builder.sub(width, builder.srem(builder.sub(width, done), step))
         with cgutils.for_range_slice(builder, done, end, step) as (lane, _):
             yield lane, vector, count
@@ -308,11 +378,12 @@ def add_inner(builder: Any, some: list[Any], others: list[Any], to: Any) -> None
             sums.append(builder.fadd(sums.pop(0), sums.pop(), flags=LOOSE))
     while len(sums) > 1:
         sums.append(builder.fadd(sums.pop(0), sums.pop(0), flags=LOOSE))
-    vector, number = sums[0].type, ir.DoubleType()
+    vector, number = sums[0].type, sums[0].type.element
     total = builder.extract_element(sums[0], ir.IntType(32)(0))
     if vector.count > 1:
         kind = ir.FunctionType(number, [number, vector])
-        name = f"llvm.vector.reduce.fadd.v{vector.count}f64"
+        bits = 64 if number == DOUBLE else 32
+        name = f"llvm.vector.reduce.fadd.v{vector.count}f{bits}"
         add_all = cgutils.get_or_insert_function(builder.module, kind, name)
         total = builder.call(add_all, [number(-0.0), sums[0]], fastmath=LOOSE)
     builder.store(builder.fadd(builder.load(to), total, flags=LOOSE), to)
