@@ -20,7 +20,7 @@ from okbench.learners.compiled.rules.bkm import (
     add_inner_products,
     add_sparse_slopes,
     gather,
-    most_entries,
+    n_entries,
     sparse_angles,
     take_entries,
 )
@@ -88,20 +88,25 @@ class _DenseAngles:
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
-        n_lines, kind = _filled_up(count), noise.dtype
-        self.values = np.empty((n_lines, noise.shape[1]), kind)
+        self.values = np.empty((_filled_up(count), noise.shape[1]), noise.dtype)
         self._rows = matrix.data, matrix.indices, matrix.indptr
         self._noise = noise
-        most = most_entries(matrix.indptr, count)
-        values, by_column, scaled = np.empty((3, most), kind)
-        columns, lines = np.empty((2, most), np.int32)
-        starts = np.zeros(n_lines + 1, np.int32)
-        places, used = np.empty((2, len(noise) + 1), np.int32)
-        self._batch = Entries(values, columns, starts, by_column, lines, places, used, scaled)
+        self._batch = self._sized(0)
         self._n_used = 0
 
     def take(self, chosen: NDArray[np.int64]) -> None:
+        needed = n_entries(self._rows[2], chosen)
+        if needed > len(self._batch.values):  # batches soon stop to be larger than all before
+            self._batch = self._sized(needed + needed // 4)
         self._n_used = take_entries(self._rows, chosen, self._batch)
+
+    def _sized(self, most: int) -> Entries:
+        """A batch of no entries, and memory for so many."""
+        values, by_column, scaled = np.empty((3, most), self._noise.dtype)
+        columns, lines = np.empty((2, most), np.int32)
+        starts = np.zeros(len(self.values) + 1, np.int32)
+        column_starts, used = np.empty((2, len(self._noise) + 1), np.int32)
+        return Entries(values, columns, starts, by_column, lines, column_starts, used, scaled)
 
     def find(self, scales: NDArray[Any]) -> None:
         sparse_angles(self._batch, scales, self._noise, self.values)

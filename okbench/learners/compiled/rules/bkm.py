@@ -211,19 +211,11 @@ class Entries(NamedTuple):
 
 
 @compiled()
-def most_entries(starts: Any, count: int) -> int:
-    """The entries of the `count` longest rows: no batch of so many has more."""
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    rows_of = np.zeros(longest + 1, np.int64)
-    for i in range(len(starts) - 1):
-        rows_of[starts[i + 1] - starts[i]] += 1
-    total, left = 0, count
-    for length in range(longest, 0, -1):
-        taken = min(left, rows_of[length])
-        total += taken * length
-        left -= taken
+def n_entries(starts: Any, chosen: Any) -> int:
+    """The entries of the chosen sparse rows."""
+    total = 0
+    for i in range(len(chosen)):
+        total += starts[chosen[i] + 1] - starts[chosen[i]]
     return total
 
 
