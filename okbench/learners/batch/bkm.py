@@ -222,9 +222,11 @@ class BKM(BatchLearner):
         noise = np.zeros((n_features, form.lanes), kind)
         # In doubles the weights take twice the particles' memory, so they are not copied, and gone
         # before the gradients are there.
-        by_class = self.draws.stream("weights").normals(
-            count, form.classes * (2 * size + (form.biased > 0))
-        ).reshape(count, form.classes, -1)
+        by_class = (
+            self.draws.stream("weights")
+            .normals(count, form.classes * (2 * size + (form.biased > 0)))
+            .reshape(count, form.classes, -1)
+        )
         lanes = numbers[:, : 2 * form.classes * form.lanes].reshape(
             count, form.classes, 2, form.lanes
         )

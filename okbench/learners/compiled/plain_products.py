@@ -68,9 +68,7 @@ def sparse_product(values: Any, columns: Any, starts: Any, matrix: Any, out: Any
     """out: sparse rows times the matrix, in its precision. The entries of row i stand from
     starts[i] to starts[i + 1]."""
     for i in range(len(out)):
-        direct_products(
-            values, columns, starts[i], starts[i + 1], matrix, matrix.shape[1], out, i
-        )
+        direct_products(values, columns, starts[i], starts[i + 1], matrix, matrix.shape[1], out, i)
 
 
 @plain
