@@ -154,6 +154,49 @@ def add_sparse_inner_products(
 
 
 @emitted
+def find_slopes(
+    typing: Any, residuals: Any, weights: Any, cosines: Any, sines: Any, first: Any, out: Any
+) -> Any:
+    """Of TOGETHER rows, what a loss does as each angle rises, into the lines of `out` from `first`
+    on: the sum over the classes m of residuals[i, m] times the cosines' derivatives and the sines'.
+    `weights` holds those of the cosines and those of the sines of each class, one line each."""
+    kinds = (residuals, weights, cosines, sines, first, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        residuals, weights, cosines, sines, out = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 1, 2, 3, 5)
+        )
+        n_classes, width = (builder.extract_value(a.shape, 1) for a in (residuals, cosines))
+        number = out.data.type.pointee
+        sizes = *((count, whole_register(number)) for count in (2, 1)), (1, 1)
+        for lane, vector, count in stretches(builder, width, sizes, number):
+            of_sines, of_cosines = (
+                [zeros(builder, vector, count) for _ in range(TOGETHER)] for _ in range(2)
+            )
+            with cgutils.for_range(builder, n_classes) as m:
+                line = builder.mul(builder.mul(WORD(2), m.index), width)
+                for start, sums in ((line, of_sines), (builder.add(line, width), of_cosines)):
+                    place = builder.gep(weights.data, [builder.add(start, lane)])
+                    lanes = loaded(builder, place, vector, count)
+                    for i in range(TOGETHER):
+                        residual = builder.load(element(builder, residuals, WORD(i), m.index))
+                        add_lanes(builder, residual, lanes, sums[i])
+            for i in range(TOGETHER):
+                cosine, sine = (
+                    loaded(builder, element(builder, a, WORD(i), lane), vector, count)
+                    for a in (cosines, sines)
+                )
+                row = element(builder, out, builder.add(arguments[4], WORD(i)), lane)
+                for j, place in enumerate(places(builder, row, vector, count)):
+                    rise = builder.fmul(builder.load(of_cosines[i][j]), cosine[j], flags=FUSE)
+                    fall = builder.fmul(builder.load(of_sines[i][j]), sine[j], flags=FUSE)
+                    builder.store(builder.fsub(rise, fall, flags=FUSE), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
 def inner_products(
     typing: Any, columns: Any, start: Any, stop: Any, matrix: Any, other: Any, k: Any,
     width: Any, out: Any,
@@ -308,8 +351,7 @@ def summed_rows(
     its first lane there and the sums, which the body of the loop writes away."""
     values, columns, starts = entries
     width, number = builder.extract_value(matrix.shape, 1), matrix.data.type.pointee
-    lanes_of_one = WIDEST * (2 if number == ir.FloatType() else 1)
-    sizes = *((count, lanes_of_one) for count in REGISTERS), (1, 1)
+    sizes = *((count, whole_register(number)) for count in REGISTERS), (1, 1)
     for lane, vector, count in stretches(builder, width, sizes, number):
         with cgutils.for_range(builder, n_rows) as row:
             start = item(builder, starts, row.index)
@@ -320,6 +362,11 @@ def summed_rows(
                 lanes = loaded(builder, first, vector, count)
                 add_lanes(builder, item(builder, values, e), lanes, sums)
             yield row.index, lane, sums
+
+
+def whole_register(number: Any) -> int:
+    """How many numbers one of the widest registers holds."""
+    return WIDEST * (2 if number == ir.FloatType() else 1)
 
 
 def sweep(

@@ -8,7 +8,8 @@ OKBENCH_PLAIN_KERNELS=1 in the environment before okbench is imported.
 Sums over the entries of a row are equal to the last bit in both. Inner products over lanes
 (`inner_product`, `inner_products`, `add_sparse_inner_products`) add up in another order: they
 differ by rounding, at most width × 2^-52 times the sum of the products' magnitudes. The products of
-sparse rows, `sparse_product` and `add_sparse_inner_products`, are in single precision as well.
+sparse rows, `sparse_product` and `add_sparse_inner_products`, and `find_slopes` are in single
+precision as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if PLAIN_KERNELS:
     from okbench.learners.compiled.plain_products import (
         add_sparse_inner_products,
         direct_products,
+        find_slopes,
         inner_product,
         inner_products,
         matrix_product,
@@ -33,6 +35,7 @@ else:
     from okbench.learners.compiled.emitted_products import (
         add_sparse_inner_products,
         direct_products,
+        find_slopes,
         inner_product,
         inner_products,
         matrix_product,
@@ -48,6 +51,7 @@ __all__ = [
     "LANES",
     "add_sparse_inner_products",
     "direct_products",
+    "find_slopes",
     "inner_product",
     "inner_products",
     "matrix_product",

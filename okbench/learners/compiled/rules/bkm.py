@@ -21,6 +21,7 @@ from okbench.learners.compiled.lanes import REASSOCIATED
 from okbench.learners.compiled.single_precision import sincos_line
 from okbench.learners.compiled.vector_products import (
     add_sparse_inner_products,
+    find_slopes,
     sparse_product,
 )
 
@@ -71,8 +72,7 @@ def learn_batch(
             residual = scores[0, m] + scores[1, m] + scores[2, m] + scores[3, m]
             gradient[2 * form.classes * form.lanes + m] += residual
         if form.n_moved > form.n_weights:
-            for i in range(TOGETHER):
-                find_slopes(form, particle, scores[i], cosines[i], sines[i], angles[first + i])
+            find_slopes(scores, particle, cosines, sines, first, angles)
 
 
 @compiled(fastmath=FUSED)
@@ -142,39 +142,6 @@ def add_four(factors: Any, m: int, features: Any, to: Any) -> None:
     one, two, three, four = features[0], features[1], features[2], features[3]
     for j in range(len(to)):
         to[j] += a * one[j] + b * two[j] + c * three[j] + d * four[j]
-
-
-@compiled(fastmath=FUSED)
-def find_slopes(
-    form: Form, particle: Any, residuals: Any, cosines: Any, sines: Any, out: Any
-) -> None:
-    """out: what the loss of a row does as each of its angles rises."""
-    lanes = form.lanes
-    for m in range(0, form.classes, 2):
-        other = min(m + 1, form.classes - 1)  # of an odd number of classes, the last counts once
-        a, b = residuals[m], residuals[other] if other > m else residuals.dtype.type(0.0)
-        line, next_line = 2 * m * lanes, 2 * other * lanes
-        add_slopes(
-            a, b, particle[line : line + lanes], particle[line + lanes : line + 2 * lanes],
-            particle[next_line : next_line + lanes],
-            particle[next_line + lanes : next_line + 2 * lanes], cosines, sines, out, m == 0,
-        )  # fmt: skip
-
-
-@compiled(fastmath=REASSOCIATED)
-def add_slopes(
-    a: Any, b: Any, cosine_a: Any, sine_a: Any, cosine_b: Any, sine_b: Any, cosines: Any,
-    sines: Any, out: Any, is_first: bool,
-) -> None:  # fmt: skip
-    """`find_slopes` for two classes, by their weights."""
-    if is_first:
-        for j in range(len(out)):
-            rise = (a * sine_a[j] + b * sine_b[j]) * cosines[j]
-            out[j] = rise - (a * cosine_a[j] + b * cosine_b[j]) * sines[j]
-    else:
-        for j in range(len(out)):
-            rise = (a * sine_a[j] + b * sine_b[j]) * cosines[j]
-            out[j] += rise - (a * cosine_a[j] + b * cosine_b[j]) * sines[j]
 
 
 @compiled(fastmath=FUSED)
