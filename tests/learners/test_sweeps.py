@@ -219,6 +219,30 @@ def test_products_of_sparse_rows_in_either_precision(kind, width):
 
 
 @numba.njit
+def both_slopes(residuals, weights, cosines, sines, emitted, plain):
+    emitted_products.find_slopes(residuals, weights, cosines, sines, 1, emitted)
+    plain_products.find_slopes(residuals, weights, cosines, sines, 1, plain)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("width", [1, 16, 48, 65])
+def test_slopes_of_four_rows_in_either_precision(kind, n_classes, width):
+    rng = np.random.default_rng(width)
+    residuals = rng.standard_normal((4, n_classes)).astype(kind)
+    weights = rng.standard_normal(2 * n_classes * width + 3).astype(kind)
+    cosines, sines = rng.standard_normal((2, 4, width)).astype(kind)
+    emitted, plain = np.full((2, 6, width), 7.0, kind)
+    both_slopes(residuals, weights, cosines, sines, emitted, plain)
+    by_class = weights[: 2 * n_classes * width].reshape(n_classes, 2, width)
+    of_cosines, of_sines = (residuals @ by_class[:, part] for part in (0, 1))
+    expected = of_sines * cosines - of_cosines * sines
+    for found in (emitted, plain):
+        np.testing.assert_allclose(found[1:5], expected, rtol=0, atol=100 * np.finfo(kind).eps)
+        assert (found[[0, 5]] == 7.0).all()
+
+
+@numba.njit
 def emitted_inner(columns, matrix, other, width, out):
     emitted_products.inner_products(columns, 2, 6, matrix, other, 1, width, out)
     out[4] = emitted_products.inner_product(matrix, 4, other, 1, width)
