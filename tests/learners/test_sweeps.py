@@ -7,6 +7,7 @@ import sys
 import numba
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from okbench.learners.compiled import emitted_products, plain_products, vector_products
 
@@ -179,6 +180,66 @@ def test_a_product_of_matrices_is_that_of_its_rows_to_the_last_bit(width, n_rows
     for i in range(n_rows):
         emitted_sums(rows[2 + i], columns, 0, 23, matrix, place, scales, width, singly)
         np.testing.assert_array_equal(emitted[i], singly[1])
+
+
+@numba.njit
+def emitted_sparse(values, columns, starts, matrix, other, chosen, out, inner):
+    emitted_products.sparse_product(values, columns, starts, matrix, out)
+    emitted_products.add_sparse_inner_products(
+        values, columns, starts, matrix, other, chosen, inner
+    )
+
+
+@numba.njit
+def plain_sparse(values, columns, starts, matrix, other, chosen, out, inner):
+    plain_products.sparse_product(values, columns, starts, matrix, out)
+    plain_products.add_sparse_inner_products(values, columns, starts, matrix, other, chosen, inner)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [*WIDTHS, 16, 400, 545])
+def test_products_of_sparse_rows_in_either_precision(kind, width):
+    rng = np.random.default_rng(width)
+    rows = sp.random_array((5, 9), density=0.5, format="csr", rng=rng, dtype=kind)
+    entries = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    matrix = rng.standard_normal((9, width)).astype(kind)
+    other = rng.standard_normal((8, width)).astype(kind)
+    chosen = np.array([0, 2, 3, 6, 7], np.int32)
+    (emitted, plain), (inner, plain_inner) = np.empty((2, 5, width), kind), np.ones((2, 8), kind)
+    emitted_sparse(*entries, matrix, other, chosen, emitted, inner)
+    plain_sparse(*entries, matrix, other, chosen, plain, plain_inner)
+    np.testing.assert_array_equal(emitted, plain)
+    expected = rows.toarray().astype(float) @ matrix
+    accuracy = 100 * np.finfo(kind).eps
+    np.testing.assert_allclose(emitted, expected, rtol=0, atol=accuracy)
+    wanted = np.ones(8)
+    wanted[chosen] += (expected * other[chosen]).sum(axis=1)
+    for found in (inner, plain_inner):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=accuracy * (1 + width))
+
+
+@numba.njit
+def both_slopes(residuals, weights, cosines, sines, emitted, plain):
+    emitted_products.find_slopes(residuals, weights, cosines, sines, 1, emitted)
+    plain_products.find_slopes(residuals, weights, cosines, sines, 1, plain)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("width", [1, 16, 48, 65])
+def test_slopes_of_four_rows_in_either_precision(kind, n_classes, width):
+    rng = np.random.default_rng(width)
+    residuals = rng.standard_normal((4, n_classes)).astype(kind)
+    weights = rng.standard_normal(2 * n_classes * width + 3).astype(kind)
+    cosines, sines = rng.standard_normal((2, 4, width)).astype(kind)
+    emitted, plain = np.full((2, 6, width), 7.0, kind)
+    both_slopes(residuals, weights, cosines, sines, emitted, plain)
+    by_class = weights[: 2 * n_classes * width].reshape(n_classes, 2, width)
+    of_cosines, of_sines = (residuals @ by_class[:, part] for part in (0, 1))
+    expected = of_sines * cosines - of_cosines * sines
+    for found in (emitted, plain):
+        np.testing.assert_allclose(found[1:5], expected, rtol=0, atol=100 * np.finfo(kind).eps)
+        assert (found[[0, 5]] == 7.0).all()
 
 
 @numba.njit

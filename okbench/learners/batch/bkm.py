@@ -177,11 +177,7 @@ class BKM(BatchLearner):
         return self._posterior(X)[1]
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
-        problem, kind = self._begun(), PRECISIONS[self.precision]
-        labels = targets.astype(np.int64)
-        if problem.task == "binary":
-            labels = (labels + 1) // 2
-        self._model = model = self._drawn(problem, kind)
+        self._model = model = self._drawn(self._begun(), PRECISIONS[self.precision])
         self._stein = stein = Stein(
             model.numbers,
             model.form.n_weights,
@@ -192,22 +188,23 @@ class BKM(BatchLearner):
             step=self.root,
         )
         try:
-            self._move(stein, model, block, labels, clock)
+            self._move(stein, model, block, targets, clock)
         finally:
             self._stein = None
 
     def _move(
-        self, stein: Stein, model: Particles, block: Block, labels: NDArray[np.int64], clock: Clock
+        self, stein: Stein, model: Particles, block: Block, targets: FloatArray, clock: Clock
     ) -> None:
         """All updates, or as many as the clock allows."""
         size = min(self.batch, len(block))
         iterations = iterations_of(self.iterations, len(block))
         progress = Progress(clock, len(block), iterations)
         batches = mini_batches(self.draws.stream("batches"), len(block), size)
-        batch = _Batch(model, angles_of(block, model.noise, size), size, self.data_term == "mean")
+        angles, is_binary = angles_of(block, model.noise, size), self._begun().task == "binary"
+        batch = _Batch(model, angles, size, is_binary, self.data_term == "mean")
         for _ in range(iterations):
             chosen = next(batches)
-            batch.take(chosen, labels)
+            batch.take(chosen, targets)
             if not batch.add_gradients(stein.gradients, progress):
                 return
             if not stein.update():
@@ -223,20 +220,28 @@ class BKM(BatchLearner):
         count, size, n_features = self.particles, self.components, problem.n_features
         numbers = np.zeros((count, _whole_lines(form.n_weights + n_features)), kind)
         noise = np.zeros((n_features, form.lanes), kind)
-        weights = self.draws.stream("weights").normals(
-            count, form.classes * (2 * size + (form.biased > 0))
+        # In doubles the weights take twice the particles' memory, so they are not copied, and gone
+        # before the gradients are there.
+        by_class = (
+            self.draws.stream("weights")
+            .normals(count, form.classes * (2 * size + (form.biased > 0)))
+            .reshape(count, form.classes, -1)
         )
-        by_class = self.weight_deviation * weights.reshape(count, form.classes, -1)
         lanes = numbers[:, : 2 * form.classes * form.lanes].reshape(
             count, form.classes, 2, form.lanes
         )
-        lanes[..., :size] = by_class[..., : 2 * size].reshape(count, form.classes, 2, size)
+        both = by_class[..., : 2 * size].reshape(count, form.classes, 2, size)
+        np.multiply(both, self.weight_deviation, out=lanes[..., :size], casting="same_kind")
         if form.biased:
-            numbers[:, form.n_weights - form.biased : form.n_weights] = by_class[..., -1]
+            numbers[:, form.n_weights - form.biased : form.n_weights] = (
+                self.weight_deviation * by_class[..., -1]
+            )
+        del by_class, both
         scales = self.draws.stream("scales").normals(count, n_features)
         numbers[:, form.n_weights : form.n_weights + n_features] = self.scale_deviation * (
             np.abs(scales) if self.positive_scales else scales
         )
+        del scales
         noise[:, :size] = self.draws.stream("noise").normals(size, n_features).T
         return Particles(form, numbers, noise)
 
@@ -304,18 +309,26 @@ def iterations_of(wanted: int | str, n_rows: int) -> int:
 class _Batch:
     """A mini-batch, and where the gradients of the particles by it are made."""
 
-    def __init__(self, model: Particles, angles: Angles, size: int, is_mean: bool) -> None:
+    def __init__(
+        self, model: Particles, angles: Angles, size: int, is_binary: bool, is_mean: bool
+    ) -> None:
         self._model, self._angles, self._size = model, angles, size
+        self._is_binary = is_binary
         n_lines, kind = len(angles.values), model.noise.dtype
         self._share = 1.0 / size if is_mean else 1.0
+        self._targets = np.empty(size)
         self._labels = np.full(n_lines, NOBODY)
         self._totals = np.zeros((n_lines, model.form.classes))
         self._scratch = _scratch(model.form, kind)
 
-    def take(self, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
-        """Choose rows."""
+    def take(self, chosen: NDArray[np.int64], targets: FloatArray) -> None:
+        """Choose rows; targets are classes by number, or -1 and 1."""
         self._angles.take(chosen)
-        np.take(labels, chosen, out=self._labels[: self._size], mode="clip")
+        labels = self._labels[: self._size]
+        labels[:] = np.take(targets, chosen, out=self._targets, mode="clip")
+        if self._is_binary:
+            labels += 1
+            labels //= 2
         self._totals.fill(0.0)
 
     def add_gradients(self, gradients: NDArray[Any], progress: Progress) -> bool:

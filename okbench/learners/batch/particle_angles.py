@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from okbench.learners.compiled.rules.bkm import (
     TOGETHER,
+    Entries,
     add_inner_products,
     add_sparse_slopes,
     gather,
+    n_entries,
     sparse_angles,
+    take_entries,
 )
 from okbench.learners.rows import Block
 
@@ -84,19 +87,29 @@ class _DenseAngles:
 
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
-        if not block.is_sparse:
-            block = Block.of(sp.csr_array(block.dense))
-        self.values = np.zeros((_filled_up(count), noise.shape[1]), noise.dtype)
-        self._rows = block.values, block.columns, block.starts
+        matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
+        self.values = np.empty((_filled_up(count), noise.shape[1]), noise.dtype)
+        self._rows = matrix.data, matrix.indices, matrix.indptr
         self._noise = noise
-        self._chosen = np.zeros(0, np.int64)
+        self._batch = self._sized(0)
+        self._n_used = 0
 
     def take(self, chosen: NDArray[np.int64]) -> None:
-        self._chosen = chosen
+        needed = n_entries(self._rows[2], chosen)
+        if needed > len(self._batch.values):  # batches soon stop to be larger than all before
+            self._batch = self._sized(needed + needed // 4)
+        self._n_used = take_entries(self._rows, chosen, self._batch)
+
+    def _sized(self, most: int) -> Entries:
+        """A batch of no entries, and memory for so many."""
+        values, by_column, scaled = np.empty((3, most), self._noise.dtype)
+        columns, lines = np.empty((2, most), np.int32)
+        starts = np.zeros(len(self.values) + 1, np.int32)
+        column_starts, used = np.empty((2, len(self._noise) + 1), np.int32)
+        return Entries(values, columns, starts, by_column, lines, column_starts, used, scaled)
 
     def find(self, scales: NDArray[Any]) -> None:
-        self.values[len(self._chosen) :] = 0.0
-        sparse_angles(self._rows, self._chosen, scales, self._noise, self.values)
+        sparse_angles(self._batch, scales, self._noise, self.values)
 
     def add_slopes(self, gradient: NDArray[Any]) -> None:
-        add_sparse_slopes(self._rows, self._chosen, self._noise, self.values, gradient)
+        add_sparse_slopes(self._batch, self._n_used, self._noise, self.values, gradient)

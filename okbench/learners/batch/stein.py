@@ -42,8 +42,9 @@ class Stein:
         self._n_weights, self._n_moved = n_weights, n_moved
         self._decay, self._rate, self._given = decay, rate, bandwidth
         self._step, self._is_first = STEPS[step], True
-        self._wide = np.empty(count * COLUMNS)
         self._products = np.empty((2, count * COLUMNS), particles.dtype)
+        # Never used at the same time.
+        self._wide = self._products.reshape(-1).view(np.float64)
         self._distances, self._scratch = np.empty((2, count, count))
         self._norms = np.empty(count)
         self._kernel, self._repulsion = np.empty((2, count, count), particles.dtype)

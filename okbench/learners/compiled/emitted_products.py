@@ -22,8 +22,10 @@ WIDEST = 8  # numbers in one of the widest registers
 SWEEPS = ((13, WIDEST), (4, WIDEST), (1, WIDEST), (1, 1))
 # The same of a product of matrices, where several rows share what is loaded of the second one.
 TILES = ((6, WIDEST), (2, WIDEST), (1, WIDEST), (1, WIDEST // 2), (1, 1))
-TOGETHER = 4  # rows of such a product
-WORD = ir.IntType(64)
+# Vectors of whole registers that a product of sparse rows adds up at once, in either precision.
+REGISTERS = (25, 8, 1)
+TOGETHER = 4  # rows of such a product of matrices
+WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
 FUSE = ("contract",)
 LOOSE = ("contract", "reassoc", "nsz")
 PARTIAL_SUMS = 4  # of an inner product: as many as hide how long an addition takes
@@ -102,6 +104,96 @@ def scaled_products(
             column,
         ),
     )
+
+
+@emitted
+def sparse_product(
+    typing: Any, values: Any, columns: Any, starts: Any, matrix: Any, out: Any
+) -> Any:
+    """out: sparse rows times the matrix, in its precision. The entries of row i stand from
+    starts[i] to starts[i + 1]."""
+    kinds = (values, columns, starts, matrix, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *entries, matrix, out = (
+            context.make_array(kind)(context, builder, given)
+            for kind, given in zip(kinds, arguments, strict=True)
+        )
+        n_rows = builder.extract_value(out.shape, 0)
+        for row, lane, sums in summed_rows(builder, entries, n_rows, matrix):
+            keep(builder, sums, element(builder, out, row, lane))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
+def add_sparse_inner_products(
+    typing: Any, values: Any, columns: Any, starts: Any, matrix: Any, other: Any, chosen: Any,
+    out: Any,
+) -> Any:  # fmt: skip
+    """Add to out[chosen[i]] the inner product of row i of that product, which is not kept, and row
+    chosen[i] of the other matrix."""
+    kinds = (values, columns, starts, matrix, other, chosen, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *entries, matrix, other, chosen, out = (
+            context.make_array(kind)(context, builder, given)
+            for kind, given in zip(kinds, arguments, strict=True)
+        )
+        n_rows = builder.extract_value(chosen.shape, 0)
+        for row, lane, sums in summed_rows(builder, entries, n_rows, matrix):
+            line = item(builder, chosen, row)
+            vector = sums[0].type.pointee
+            others = loaded(builder, element(builder, other, line, lane), vector, len(sums))
+            held = [builder.load(total) for total in sums]
+            add_inner(builder, held, others, builder.gep(out.data, [line]))
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
+
+
+@emitted
+def find_slopes(
+    typing: Any, residuals: Any, weights: Any, cosines: Any, sines: Any, first: Any, out: Any
+) -> Any:
+    """Of TOGETHER rows, what a loss does as each angle rises, into the lines of `out` from `first`
+    on: the sum over the classes m of residuals[i, m] times the cosines' derivatives and the sines'.
+    `weights` holds those of the cosines and those of the sines of each class, one line each."""
+    kinds = (residuals, weights, cosines, sines, first, out)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        residuals, weights, cosines, sines, out = (
+            context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 1, 2, 3, 5)
+        )
+        n_classes, width = (builder.extract_value(a.shape, 1) for a in (residuals, cosines))
+        number = out.data.type.pointee
+        sizes = *((count, whole_register(number)) for count in (2, 1)), (1, 1)
+        for lane, vector, count in stretches(builder, width, sizes, number):
+            of_sines, of_cosines = (
+                [zeros(builder, vector, count) for _ in range(TOGETHER)] for _ in range(2)
+            )
+            with cgutils.for_range(builder, n_classes) as m:
+                line = builder.mul(builder.mul(WORD(2), m.index), width)
+                for start, sums in ((line, of_sines), (builder.add(line, width), of_cosines)):
+                    place = builder.gep(weights.data, [builder.add(start, lane)])
+                    lanes = loaded(builder, place, vector, count)
+                    for i in range(TOGETHER):
+                        residual = builder.load(element(builder, residuals, WORD(i), m.index))
+                        add_lanes(builder, residual, lanes, sums[i])
+            for i in range(TOGETHER):
+                cosine, sine = (
+                    loaded(builder, element(builder, a, WORD(i), lane), vector, count)
+                    for a in (cosines, sines)
+                )
+                row = element(builder, out, builder.add(arguments[4], WORD(i)), lane)
+                for j, place in enumerate(places(builder, row, vector, count)):
+                    rise = builder.fmul(builder.load(of_cosines[i][j]), cosine[j], flags=FUSE)
+                    fall = builder.fmul(builder.load(of_sines[i][j]), sine[j], flags=FUSE)
+                    builder.store(builder.fsub(rise, fall, flags=FUSE), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), generate
 
 
 @emitted
@@ -252,6 +344,31 @@ def swept(kinds: tuple[Any, ...], entry: Callable[..., tuple[Any, Any]]) -> Any:
     return types.void(*kinds), generate
 
 
+def summed_rows(
+    builder: Any, entries: list[Any], n_rows: Any, matrix: Any
+) -> Iterator[tuple[Any, Any, list[Any]]]:
+    """The sums of sparse rows times the matrix, row after row in each stretch of lanes: the row,
+    its first lane there and the sums, which the body of the loop writes away."""
+    values, columns, starts = entries
+    width, number = builder.extract_value(matrix.shape, 1), matrix.data.type.pointee
+    sizes = *((count, whole_register(number)) for count in REGISTERS), (1, 1)
+    for lane, vector, count in stretches(builder, width, sizes, number):
+        with cgutils.for_range(builder, n_rows) as row:
+            start = item(builder, starts, row.index)
+            stop = item(builder, starts, builder.add(row.index, WORD(1)))
+            sums = zeros(builder, vector, count)
+            with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
+                first = element(builder, matrix, item(builder, columns, e), lane)
+                lanes = loaded(builder, first, vector, count)
+                add_lanes(builder, item(builder, values, e), lanes, sums)
+            yield row.index, lane, sums
+
+
+def whole_register(number: Any) -> int:
+    """How many numbers one of the widest registers holds."""
+    return WIDEST * (2 if number == ir.FloatType() else 1)
+
+
 def sweep(
     builder: Any, width: Any, add_up: Callable[[Any, list[Any]], None], to: Callable[[Any], Any]
 ) -> None:
@@ -278,13 +395,13 @@ def keep(builder: Any, sums: list[Any], first: Any) -> None:
 
 
 def stretches(
-    builder: Any, width: Any, sizes: tuple[tuple[int, int], ...] = SWEEPS
+    builder: Any, width: Any, sizes: tuple[tuple[int, int], ...] = SWEEPS, number: Any = DOUBLE
 ) -> Iterator[tuple[Any, Any, int]]:
     """Loops that cover `width` lanes one after the other, the body of each to be written at once:
     its first lane, the vectors it takes, and how many."""
     done: Any = WORD(0)
     for count, lanes in sizes:
-        vector, step = ir.VectorType(ir.DoubleType(), lanes), WORD(count * lanes)
+        vector, step = ir.VectorType(number, lanes), WORD(count * lanes)
         end = builder.sub(width, builder.srem(builder.sub(width, done), step))
         with cgutils.for_range_slice(builder, done, end, step) as (lane, _):
             yield lane, vector, count
@@ -308,11 +425,12 @@ def add_inner(builder: Any, some: list[Any], others: list[Any], to: Any) -> None
             sums.append(builder.fadd(sums.pop(0), sums.pop(), flags=LOOSE))
     while len(sums) > 1:
         sums.append(builder.fadd(sums.pop(0), sums.pop(0), flags=LOOSE))
-    vector, number = sums[0].type, ir.DoubleType()
+    vector, number = sums[0].type, sums[0].type.element
     total = builder.extract_element(sums[0], ir.IntType(32)(0))
     if vector.count > 1:
         kind = ir.FunctionType(number, [number, vector])
-        name = f"llvm.vector.reduce.fadd.v{vector.count}f64"
+        bits = 64 if number == DOUBLE else 32
+        name = f"llvm.vector.reduce.fadd.v{vector.count}f{bits}"
         add_all = cgutils.get_or_insert_function(builder.module, kind, name)
         total = builder.call(add_all, [number(-0.0), sums[0]], fastmath=LOOSE)
     builder.store(builder.fadd(builder.load(to), total, flags=LOOSE), to)

@@ -64,6 +64,45 @@ def scaled_products(
 
 
 @plain
+def sparse_product(values: Any, columns: Any, starts: Any, matrix: Any, out: Any) -> None:
+    """out: sparse rows times the matrix, in its precision. The entries of row i stand from
+    starts[i] to starts[i + 1]."""
+    for i in range(len(out)):
+        direct_products(values, columns, starts[i], starts[i + 1], matrix, matrix.shape[1], out, i)
+
+
+@plain
+def add_sparse_inner_products(
+    values: Any, columns: Any, starts: Any, matrix: Any, other: Any, chosen: Any, out: Any
+) -> None:
+    """Add to out[chosen[i]] the inner product of row i of that product, which is not kept, and row
+    chosen[i] of the other matrix."""
+    for j in range(matrix.shape[1]):
+        for i in range(len(chosen)):
+            total = matrix.dtype.type(0.0)
+            for e in range(starts[i], starts[i + 1]):
+                total += values[e] * matrix[columns[e], j]
+            out[chosen[i]] += total * other[chosen[i], j]
+
+
+@plain
+def find_slopes(
+    residuals: Any, weights: Any, cosines: Any, sines: Any, first: int, out: Any
+) -> None:
+    """Of a few rows, what a loss does as each angle rises, into the lines of `out` from `first`
+    on: the sum over the classes m of residuals[i, m] times the cosines' derivatives and the sines'.
+    `weights` holds those of the cosines and those of the sines of each class, one line each."""
+    n_rows, width = cosines.shape
+    for i in range(n_rows):
+        for j in range(width):
+            of_sines = of_cosines = out.dtype.type(0.0)
+            for m in range(residuals.shape[1]):
+                of_sines += residuals[i, m] * weights[2 * m * width + j]
+                of_cosines += residuals[i, m] * weights[(2 * m + 1) * width + j]
+            out[first + i, j] = of_cosines * cosines[i, j] - of_sines * sines[i, j]
+
+
+@plain
 def inner_products(
     columns: Any, start: int, stop: int, matrix: Any, other: Any, k: int, width: int, out: Any
 ) -> None:

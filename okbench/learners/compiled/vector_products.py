@@ -6,8 +6,10 @@ definition that the first are tested against, and for a Numba whose internals ha
 OKBENCH_PLAIN_KERNELS=1 in the environment before okbench is imported.
 
 Sums over the entries of a row are equal to the last bit in both. Inner products over lanes
-(`inner_product`, `inner_products`) add up in another order: they differ by rounding, at most
-width × 2^-52 times the sum of the products' magnitudes.
+(`inner_product`, `inner_products`, `add_sparse_inner_products`) add up in another order: they
+differ by rounding, at most width × 2^-52 times the sum of the products' magnitudes. The products of
+sparse rows, `sparse_product` and `add_sparse_inner_products`, and `find_slopes` are in single
+precision as well.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from okbench.base.jit import PLAIN_KERNELS
 
 if PLAIN_KERNELS:
     from okbench.learners.compiled.plain_products import (
+        add_sparse_inner_products,
         direct_products,
+        find_slopes,
         inner_product,
         inner_products,
         matrix_product,
@@ -25,10 +29,13 @@ if PLAIN_KERNELS:
         reaches,
         scaled_products,
         shrink_and_add,
+        sparse_product,
     )
 else:
     from okbench.learners.compiled.emitted_products import (
+        add_sparse_inner_products,
         direct_products,
+        find_slopes,
         inner_product,
         inner_products,
         matrix_product,
@@ -37,11 +44,14 @@ else:
         reaches,
         scaled_products,
         shrink_and_add,
+        sparse_product,
     )
 
 __all__ = [
     "LANES",
+    "add_sparse_inner_products",
     "direct_products",
+    "find_slopes",
     "inner_product",
     "inner_products",
     "matrix_product",
@@ -50,6 +60,7 @@ __all__ = [
     "reaches",
     "scaled_products",
     "shrink_and_add",
+    "sparse_product",
 ]
 
 LANES = 8  # lane counts are multiples of it, so that loops over them take whole registers

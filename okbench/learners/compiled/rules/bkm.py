@@ -12,12 +12,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import REASSOCIATED
 from okbench.learners.compiled.single_precision import sincos_line
+from okbench.learners.compiled.vector_products import (
+    add_sparse_inner_products,
+    find_slopes,
+    sparse_product,
+)
 
 TOGETHER = 4  # rows
 NOBODY = -1  # the label of a row that is not there
@@ -66,8 +72,7 @@ def learn_batch(
             residual = scores[0, m] + scores[1, m] + scores[2, m] + scores[3, m]
             gradient[2 * form.classes * form.lanes + m] += residual
         if form.n_moved > form.n_weights:
-            for i in range(TOGETHER):
-                find_slopes(form, particle, scores[i], cosines[i], sines[i], angles[first + i])
+            find_slopes(scores, particle, cosines, sines, first, angles)
 
 
 @compiled(fastmath=FUSED)
@@ -140,39 +145,6 @@ def add_four(factors: Any, m: int, features: Any, to: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def find_slopes(
-    form: Form, particle: Any, residuals: Any, cosines: Any, sines: Any, out: Any
-) -> None:
-    """out: what the loss of a row does as each of its angles rises."""
-    lanes = form.lanes
-    for m in range(0, form.classes, 2):
-        other = min(m + 1, form.classes - 1)  # of an odd number of classes, the last counts once
-        a, b = residuals[m], residuals[other] if other > m else residuals.dtype.type(0.0)
-        line, next_line = 2 * m * lanes, 2 * other * lanes
-        add_slopes(
-            a, b, particle[line : line + lanes], particle[line + lanes : line + 2 * lanes],
-            particle[next_line : next_line + lanes],
-            particle[next_line + lanes : next_line + 2 * lanes], cosines, sines, out, m == 0,
-        )  # fmt: skip
-
-
-@compiled(fastmath=REASSOCIATED)
-def add_slopes(
-    a: Any, b: Any, cosine_a: Any, sine_a: Any, cosine_b: Any, sine_b: Any, cosines: Any,
-    sines: Any, out: Any, is_first: bool,
-) -> None:  # fmt: skip
-    """`find_slopes` for two classes, by their weights."""
-    if is_first:
-        for j in range(len(out)):
-            rise = (a * sine_a[j] + b * sine_b[j]) * cosines[j]
-            out[j] = rise - (a * cosine_a[j] + b * cosine_b[j]) * sines[j]
-    else:
-        for j in range(len(out)):
-            rise = (a * sine_a[j] + b * sine_b[j]) * cosines[j]
-            out[j] += rise - (a * cosine_a[j] + b * cosine_b[j]) * sines[j]
-
-
-@compiled(fastmath=FUSED)
 def scale(values: Any, factor: float) -> None:
     """values times factor, in place."""
     by = values.dtype.type(factor)
@@ -189,32 +161,83 @@ def gather(rows: Any, chosen: Any, out: Any) -> None:
             line[n] = row[n]
 
 
-@compiled(fastmath=FUSED)
-def sparse_angles(rows: Any, chosen: Any, scales: Any, noise: Any, angles: Any) -> None:
-    """angles: the chosen sparse rows, times the scales, times the noise."""
-    values, columns, starts = rows
+class Entries(NamedTuple):
+    """The entries of a batch of sparse rows, row by row and again column by column.
+
+    `starts` has an end of the last row, and `column_starts` one of each of the `used` columns.
+    """
+
+    values: NDArray[Any]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    column_values: NDArray[Any]
+    lines: NDArray[np.int32]  # the row of each entry within the batch
+    column_starts: NDArray[np.int32]
+    used: NDArray[np.int32]  # the columns that occur in the batch, in rising order
+    scaled: NDArray[Any]  # values times the scales of a particle
+
+
+@compiled()
+def n_entries(starts: Any, chosen: Any) -> int:
+    """The entries of the chosen sparse rows."""
+    total = 0
     for i in range(len(chosen)):
-        line = angles[i]
-        line[:] = 0.0
-        start, stop = starts[chosen[i]], starts[chosen[i] + 1]
-        for e in range(start, stop - 3, 4):
-            p, q, r, s = columns[e], columns[e + 1], columns[e + 2], columns[e + 3]
-            add_lines(
-                scales[p] * values[e], scales[q] * values[e + 1], scales[r] * values[e + 2],
-                scales[s] * values[e + 3], noise[p], noise[q], noise[r], noise[s], line,
-            )  # fmt: skip
-        for e in range(stop - (stop - start) % 4, stop):
-            add_line(scales[columns[e]] * values[e], noise[columns[e]], line)
+        total += starts[chosen[i] + 1] - starts[chosen[i]]
+    return total
 
 
 @compiled(fastmath=FUSED)
-def add_sparse_slopes(rows: Any, chosen: Any, noise: Any, slopes: Any, gradient: Any) -> None:
-    """Add to `gradient` what the loss does as each scale rises."""
+def take_entries(rows: Any, chosen: Any, batch: Any) -> int:
+    """Fill `batch` with the chosen sparse rows; the number of columns that occur in them."""
     values, columns, starts = rows
+    places = batch.column_starts
+    places[:] = 0
+    n = 0
     for i in range(len(chosen)):
-        line = slopes[i]
+        batch.starts[i] = n
         for e in range(starts[chosen[i]], starts[chosen[i] + 1]):
-            gradient[columns[e]] += values[e] * inner(noise[columns[e]], line)
+            batch.values[n], batch.columns[n] = values[e], columns[e]
+            places[columns[e]] += 1
+            n += 1
+    batch.starts[len(chosen) :] = n
+    end = n_used = 0
+    for column in range(len(places) - 1):
+        occurs = places[column]
+        places[column] = end
+        end += occurs
+        if occurs:
+            batch.used[n_used] = column
+            n_used += 1
+    for i in range(len(chosen)):
+        for e in range(batch.starts[i], batch.starts[i + 1]):
+            place = places[batch.columns[e]]
+            batch.column_values[place], batch.lines[place] = batch.values[e], i
+            places[batch.columns[e]] += 1
+    # Each column's place is now its end, which is the start of the next one that occurs.
+    start = 0
+    for u in range(n_used):
+        end = places[batch.used[u]]
+        places[u] = start
+        start = end
+    places[n_used] = start
+    return n_used
+
+
+@compiled(fastmath=FUSED)
+def sparse_angles(batch: Any, scales: Any, noise: Any, angles: Any) -> None:
+    """angles: the rows of a batch, times the scales, times the noise; a row at its end has none."""
+    for e in range(batch.starts[-1]):
+        batch.scaled[e] = batch.values[e] * scales[batch.columns[e]]
+    sparse_product(batch.scaled, batch.columns, batch.starts, noise, angles)
+
+
+@compiled(fastmath=FUSED)
+def add_sparse_slopes(batch: Any, n_used: int, noise: Any, slopes: Any, gradient: Any) -> None:
+    """Add to `gradient` what the loss does as each scale rises."""
+    add_sparse_inner_products(
+        batch.column_values, batch.lines, batch.column_starts, slopes, noise,
+        batch.used[:n_used], gradient,
+    )  # fmt: skip
 
 
 @compiled(fastmath=FUSED)
@@ -222,23 +245,6 @@ def add_inner_products(some: Any, others: Any, to: Any) -> None:
     """Add the inner product of each line of a matrix and the same line of another."""
     for n in range(len(some)):
         to[n] += inner(some[n], others[n])
-
-
-@compiled(fastmath=REASSOCIATED)
-def add_lines(
-    a: float, b: float, c: float, d: float, one: Any, two: Any, three: Any, four: Any, to: Any
-) -> None:
-    kind = to.dtype.type
-    p, q, r, s = kind(a), kind(b), kind(c), kind(d)
-    for j in range(len(to)):
-        to[j] += p * one[j] + q * two[j] + r * three[j] + s * four[j]
-
-
-@compiled(fastmath=REASSOCIATED)
-def add_line(a: float, one: Any, to: Any) -> None:
-    factor = to.dtype.type(a)
-    for j in range(len(to)):
-        to[j] += factor * one[j]
 
 
 @compiled(fastmath=REASSOCIATED)
