@@ -53,8 +53,14 @@ def wanted(table: str, dataset: str, learner: str) -> dict[str, Any]:
         if learner in ("OGD", "NOGD", "BOGD"):
             decay = {"decay": DECAY_9.get(dataset, 0.03)} if learner == "BOGD" else {}
             return {"step": STEP_9[dataset], **decay}
-    if table == "lsokl/table7" and learner == "FOGD":
-        return {"step": FOGD_7.get(dataset, 5e-3)}
+    if table == "lsokl/table7":
+        if learner == "FOGD":
+            return {"step": FOGD_7.get(dataset, 5e-3)}
+        return {"step": 0.5} if learner in ("OGD", "BOGD", "NOGD") else {}
+    if table == "lsokl/table5" and learner in ("FOGD", "BOGD"):
+        return {"step": {"FOGD": 1e-3 if dataset == "german" else 2e-3, "BOGD": 0.2}[learner]}
+    if table == "lsokl/table5" and (dataset, learner) == ("spambase", "OGD"):
+        return {"step": 0.5}
     return {}
 
 

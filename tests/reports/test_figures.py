@@ -330,4 +330,4 @@ def test_plot_refuses_a_table_and_a_figure_without_outcomes(tmp_path: Path) -> N
     assert isinstance(nothing.exception, UsageError)
     assert "there are no outcomes of figure1" in str(nothing.exception)
     table = CliRunner().invoke(plot, [str(tmp_path / "table1.yaml")])
-    assert "is a table, not a figure" in str(table.exception)
+    assert "there are no outcomes of table1" in str(table.exception)

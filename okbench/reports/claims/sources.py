@@ -35,6 +35,8 @@ class Outcomes:
             return None
         if table not in self._reports:
             found = self.table(table)
+            if found.trials_of != table:  # a figure of another table's trials
+                return self.report(found.trials_of)
             loaded = [(place, self._load(found, place)) for place in self._places]
             place, best = max(loaded, key=lambda one: len(one[1].counted))
             self._reports[table] = best.report
