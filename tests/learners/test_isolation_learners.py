@@ -164,9 +164,11 @@ def test_liblinear_on_the_map_agrees_with_libsvm_on_the_kernel(task, map):
 
 
 @pytest.mark.parametrize("cls", [IKSVM, ChiSquareSVM])
-def test_an_svm_of_one_class_predicts_it(cls):
+def test_an_svm_refuses_rows_of_one_class(cls):
     stream = a_stream("binary")
-    learner = cls().begin(stream.problem, Draws(0)).fit(stream.X, np.zeros(120, dtype=int))
-    assert (learner.predict(stream.X) == 0).all()
+    learner = cls().begin(stream.problem, Draws(0))
+    message = f"{cls.name}: all 120 training rows are of class 0; rows of two classes are needed"
+    with pytest.raises(DataError, match=message):
+        learner.fit(stream.X, np.zeros(120, dtype=int))
     with pytest.raises(UsageError, match=f"{cls.name} has learned nothing yet"):
         cls().predict(stream.X)
