@@ -17,7 +17,7 @@ from okbench.learners.isolation.laplacian import LaplacianOGD
 from okbench.learners.isolation.laplacian_nogd import LaplacianNOGD
 from okbench.learners.isolation.maps import IsolationMap
 from okbench.learners.isolation.svm import IKSVM, ChiSquareSVM
-from okbench.protocols.contract import BATCH, FITTED, ONLINE, Rows
+from okbench.protocols.contract import BATCH, FITTED, ONLINE, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from tests.learners.isolation_material import permutations
 
@@ -103,11 +103,11 @@ def test_the_protocols_run_it_as_they_should(cls):
     assert stream.role_of(cls) == FITTED
     assert train_test.role_of(cls) == BATCH
     assert PROTOCOLS["single-pass"].role_of(cls) == ONLINE
-    assert [stage.verbs for stage in stream.stages(FITTED, Rows(600, 400), 50)] == [
+    assert [stage.verbs for stage in stream.stages(FITTED, RowCounts(600, 400), 50)] == [
         ("fit",),
         ("predict", "learn"),
     ]
-    assert stream.stages(FITTED, Rows(600), 50)[0].verbs == ("learn",)
+    assert stream.stages(FITTED, RowCounts(600), 50)[0].verbs == ("learn",)
 
 
 @TASKS

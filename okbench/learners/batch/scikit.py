@@ -23,7 +23,7 @@ MEGABYTE = 2**20
 AT_ONCE = 64 * MEGABYTE  # bytes of kernel values of rows to predict
 
 
-class Machine(NamedTuple):
+class FittedMachine(NamedTuple):
     """What a library has learned. A fit that was stopped before it began has no estimator."""
 
     estimator: Any
@@ -45,7 +45,7 @@ class Library(BatchLearner):
     tolerance: float
     max_iterations: int
 
-    _model: Machine | None = None
+    _model: FittedMachine | None = None
 
     def check_settings(self) -> None:
         self._check_positive("cost")
@@ -69,7 +69,7 @@ class Library(BatchLearner):
             estimator = self._solved(block, targets)
             clock.mark(len(block))
         most = int(present[np.argmax(counts)])
-        self._model = Machine(estimator, block.is_sparse, present, most)
+        self._model = FittedMachine(estimator, block.is_sparse, present, most)
 
     def _solved(self, block: Block, targets: FloatArray) -> Any:
         """The estimator after its fit; it is an error when that does not converge."""

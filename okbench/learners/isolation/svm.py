@@ -90,10 +90,10 @@ class IKSVM(LinearSVM):
 
 @learner("ChiSquare-SVM", paper="ik", version=1, tasks=("binary", "multiclass"))
 class ChiSquareSVM(LinearSVM):
-    """A linear SVM on one feature sign(x) √|x| for each input, by LIBLINEAR: the additive χ² map
-    with b = 0 that Ting et al. 2019 compare with.
+    """A linear SVM on the additive χ² map, by LIBLINEAR (Ting et al. 2019).
 
-    `iterations` is the most passes that the solver makes.
+    The map has one feature sign(x) √|x| for each input, which is its form with b = 0. `iterations`
+    is the most passes that the solver makes.
     """
 
     def __init__(self, cost: float = 1.0, iterations: int = 1000) -> None:

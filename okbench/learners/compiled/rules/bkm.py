@@ -35,7 +35,7 @@ class Form(NamedTuple):
     factor: float  # of the cosines and sines
 
 
-class Scratch(NamedTuple):
+class ParticleScratch(NamedTuple):
     """Where the features of a few rows are made."""
 
     cosines: NDArray[Any]  # TOGETHER × lanes
@@ -46,13 +46,13 @@ class Scratch(NamedTuple):
 @compiled(fastmath=FUSED)
 def learn_batch(
     form: Form, angles: Any, labels: Any, share: float, particle: Any, gradient: Any, totals: Any,
-    scratch: Scratch,
+    scratch: ParticleScratch,
 ) -> None:  # fmt: skip
     """Add the loss's gradient by a particle's weights to `gradient`, and the particle's scores to
     `totals`; angles become what the loss does as they rise. `share` is the part of each row."""
     cosines, sines, scores = scratch
     for first in range(0, len(angles), TOGETHER):
-        find_scores(form, angles, first, particle, scratch)
+        find_few_scores(form, angles, first, particle, scratch)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 totals[first + i, m] += scores[i, m]
@@ -67,21 +67,25 @@ def learn_batch(
             gradient[2 * form.classes * form.lanes + m] += residual
         if form.n_moved > form.n_weights:
             for i in range(TOGETHER):
-                find_slopes(form, particle, scores[i], cosines[i], sines[i], angles[first + i])
+                find_angle_slopes(
+                    form, particle, scores[i], cosines[i], sines[i], angles[first + i]
+                )
 
 
 @compiled(fastmath=FUSED)
-def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: Scratch) -> None:
+def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: ParticleScratch) -> None:
     """out: the scores of a particle."""
     for first in range(0, len(angles), TOGETHER):
-        find_scores(form, angles, first, particle, scratch)
+        find_few_scores(form, angles, first, particle, scratch)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 out[first + i, m] = scratch.scores[i, m]
 
 
 @compiled(fastmath=FUSED)
-def find_scores(form: Form, angles: Any, first: int, particle: Any, scratch: Scratch) -> None:
+def find_few_scores(
+    form: Form, angles: Any, first: int, particle: Any, scratch: ParticleScratch
+) -> None:
     """Features and scores of a few rows."""
     cosines, sines, scores = scratch
     for i in range(TOGETHER):
@@ -89,8 +93,8 @@ def find_scores(form: Form, angles: Any, first: int, particle: Any, scratch: Scr
         for j in range(form.components, form.lanes):  # padding has no features
             cosines[i, j] = 0.0
         if form.factor != 1.0:
-            scale(sines[i], form.factor)
-            scale(cosines[i], form.factor)
+            scale_line(sines[i], form.factor)
+            scale_line(cosines[i], form.factor)
     for m in range(form.classes):
         line = 2 * m * form.lanes
         middle, end = line + form.lanes, line + 2 * form.lanes
@@ -140,7 +144,7 @@ def add_four(factors: Any, m: int, features: Any, to: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def find_slopes(
+def find_angle_slopes(
     form: Form, particle: Any, residuals: Any, cosines: Any, sines: Any, out: Any
 ) -> None:
     """out: what the loss of a row does as each of its angles rises."""
@@ -161,7 +165,7 @@ def add_slopes(
     a: Any, b: Any, cosine_a: Any, sine_a: Any, cosine_b: Any, sine_b: Any, cosines: Any,
     sines: Any, out: Any, is_first: bool,
 ) -> None:  # fmt: skip
-    """`find_slopes` for two classes, by their weights."""
+    """`find_angle_slopes` for two classes, by their weights."""
     if is_first:
         for j in range(len(out)):
             rise = (a * sine_a[j] + b * sine_b[j]) * cosines[j]
@@ -173,7 +177,7 @@ def add_slopes(
 
 
 @compiled(fastmath=FUSED)
-def scale(values: Any, factor: float) -> None:
+def scale_line(values: Any, factor: float) -> None:
     """values times factor, in place."""
     by = values.dtype.type(factor)
     for j in range(len(values)):
