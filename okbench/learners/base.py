@@ -1,7 +1,7 @@
 """What every built-in learner shares: settings, problem, and the methods of an estimator.
 
-`OnlineLearner` meets rows one after the other; the learners of the package `batch`, which are given
-all rows at once, derive from `Estimator` too.
+`RowLearner` learns rows one after the other, and `OnlineLearner` adds a `fit` of one pass. The
+learners of the package `batch`, which are given all rows at once, derive from `Estimator` too.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ class Estimator(ABC):
         """Scores of rows, rows × columns; nothing is learned."""
 
 
-class OnlineLearner(Estimator):
-    """An online learner as an estimator: it learns the rows of any call one by one."""
+class RowLearner(Estimator):
+    """An estimator that learns the rows of any call one by one. A subclass has its own `fit`."""
 
     def learn(self, X: Rows, y: ArrayLike) -> NDArray[Any]:
         """Learn the rows one by one, in order; the prediction made for each before learning it."""
@@ -194,13 +194,6 @@ class OnlineLearner(Estimator):
         self._origin = origin
         return self._finite(self._learn(moved, targets))
 
-    def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
-        """Forget everything and learn these rows in one pass."""
-        block = Block.of(X)
-        self.begin(self._suggested(block, y, len(block)), draws)
-        self.learn_scores(block.matrix, y)
-        return self
-
     def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows; `classes` names all labels at the first call when these lack some."""
         if self.problem is None and classes is not None:
@@ -213,6 +206,17 @@ class OnlineLearner(Estimator):
     @abstractmethod
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
         """Scores before each update, rows × columns, with the rows learned in order."""
+
+
+class OnlineLearner(RowLearner):
+    """An online learner as an estimator: `fit` is one pass over the rows."""
+
+    def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
+        """Forget everything and learn these rows in one pass."""
+        block = Block.of(X)
+        self.begin(self._suggested(block, y, len(block)), draws)
+        self.learn_scores(block.matrix, y)
+        return self
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

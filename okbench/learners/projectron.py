@@ -15,8 +15,9 @@ from okbench.learners.settings import check_number
 
 @learner("Projectron", paper="lsokl", version=1)
 class Projectron(BudgetedLearner):
-    """Perceptron that projects mistakes onto its supports once the budget is full (Orabona et al.
-    2009), as in the authors' code: while there is room every mistake joins, however dependent.
+    """Perceptron that projects mistakes onto its supports when full (Orabona et al. 2009).
+
+    As in the authors' code, every mistake joins until the budget is full, however dependent.
 
     guard: a mistake whose residual is below it is projected even so. 0 turns it off, as in the
     authors' code, where repeated rows then make the inverse Gram matrix explode; 1e-10 prevents it.

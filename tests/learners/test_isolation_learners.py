@@ -17,7 +17,7 @@ from okbench.learners.isolation.laplacian import LaplacianOGD
 from okbench.learners.isolation.laplacian_nogd import LaplacianNOGD
 from okbench.learners.isolation.maps import IsolationMap
 from okbench.learners.isolation.svm import IKSVM, ChiSquareSVM
-from okbench.protocols.contract import BATCH, FITTED, ONLINE, Rows
+from okbench.protocols.contract import BATCH, FITTED, ONLINE, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from tests.learners.isolation_material import permutations
 
@@ -103,11 +103,11 @@ def test_the_protocols_run_it_as_they_should(cls):
     assert stream.role_of(cls) == FITTED
     assert train_test.role_of(cls) == BATCH
     assert PROTOCOLS["single-pass"].role_of(cls) == ONLINE
-    assert [stage.verbs for stage in stream.stages(FITTED, Rows(600, 400), 50)] == [
+    assert [stage.verbs for stage in stream.stages(FITTED, RowCounts(600, 400), 50)] == [
         ("fit",),
         ("predict", "learn"),
     ]
-    assert stream.stages(FITTED, Rows(600), 50)[0].verbs == ("learn",)
+    assert stream.stages(FITTED, RowCounts(600), 50)[0].verbs == ("learn",)
 
 
 @TASKS
@@ -164,9 +164,11 @@ def test_liblinear_on_the_map_agrees_with_libsvm_on_the_kernel(task, map):
 
 
 @pytest.mark.parametrize("cls", [IKSVM, ChiSquareSVM])
-def test_an_svm_of_one_class_predicts_it(cls):
+def test_an_svm_refuses_rows_of_one_class(cls):
     stream = a_stream("binary")
-    learner = cls().begin(stream.problem, Draws(0)).fit(stream.X, np.zeros(120, dtype=int))
-    assert (learner.predict(stream.X) == 0).all()
+    learner = cls().begin(stream.problem, Draws(0))
+    message = f"{cls.name}: all 120 training rows are of class 0; rows of two classes are needed"
+    with pytest.raises(DataError, match=message):
+        learner.fit(stream.X, np.zeros(120, dtype=int))
     with pytest.raises(UsageError, match=f"{cls.name} has learned nothing yet"):
         cls().predict(stream.X)

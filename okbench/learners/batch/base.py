@@ -49,7 +49,7 @@ class BatchLearner(Estimator):
             self._origin = self._origin._replace(is_chosen=False).chosen(block)
             moved = self._origin.moved(block)
             self._origin.check(moved)
-            self._train(moved, targets, clock or _NoLimit())
+            self._train(moved, targets, clock or NoLimit())
         return self
 
     def check_settings(self) -> None:
@@ -81,7 +81,7 @@ class Progress:
         self._clock = clock
         self._n_rows, self._work = n_rows, work
         self._step = max(1, n_rows // POINTS)
-        self._marked = self._done = self._met = self._mistakes = 0
+        self._marked = self._done = self._scored = self._mistakes = 0
         self._asked = -math.inf
 
     def must_stop(self) -> bool:
@@ -92,18 +92,18 @@ class Progress:
         self._asked = now
         return self._clock.should_stop()
 
-    def advance(self, done: int, met: int, mistakes: int) -> None:
-        """So much more of the work is done; `met` rows were scored before they were learned."""
+    def advance(self, done: int, scored: int, mistakes: int) -> None:
+        """So much more of the work is done; `scored` rows were scored before they were learned."""
         self._done += done
-        self._met += met
+        self._scored += scored
         self._mistakes += mistakes
         rows = self._n_rows * self._done // self._work
         if rows >= self._marked + self._step or (rows == self._n_rows and rows > self._marked):
             self._marked = rows
-            self._clock.mark(rows, self._mistakes * rows / self._met if self._met else None)
+            self._clock.mark(rows, self._mistakes * rows / self._scored if self._scored else None)
 
 
-class _NoLimit:
+class NoLimit:
     """The clock of a fit that nobody limits or watches."""
 
     def time_left(self) -> float:

@@ -18,7 +18,7 @@ from okbench.learners.compiled.rules.bkm import (
     NOBODY,
     TOGETHER,
     Form,
-    Scratch,
+    ParticleScratch,
     count_mistakes,
     learn_batch,
     score_batch,
@@ -47,14 +47,13 @@ class Particles(NamedTuple):
 
 @learner("BKM", paper="bkm", version=1, tasks=("binary", "multiclass"))
 class BKM(BatchLearner):
-    """Bayesian kernel machine: many models on random features, moved by Stein gradients (Nguyen et
-    al. 2018).
+    """Bayesian kernel machine: particles moved by Stein gradients (Nguyen et al. 2018).
 
-    Each of `particles` is a set of weights with a scale per input. The frequencies of a particle
-    are noise, which all share, times its scales; its features are cosines and sines; the loss is
-    the cross-entropy of softmax. An update draws a mini-batch of `batch` rows and moves particles
-    by `step`, towards a lower loss and away from each other. With moves_scales=False the scales
-    stay as drawn (Algorithm 1 of the paper; otherwise Algorithm 2).
+    Each of `particles` is a model on random features: weights, and a scale per input. The
+    frequencies of a particle are noise, which all share, times its scales; its features are cosines
+    and sines; the loss is the cross-entropy of softmax. An update draws a mini-batch of `batch`
+    rows and moves particles by `step`, towards a lower loss and away from each other. With
+    moves_scales=False the scales stay as drawn (Algorithm 1 of the paper; otherwise Algorithm 2).
 
     `iterations` is the number of updates, or "rule": a share of the rows, as in their program.
     `bandwidth` is that of the kernel between particles, or "median". `decay` is the regulariser λ.
@@ -287,13 +286,13 @@ class BKM(BatchLearner):
         differences from the mean so far, which lose no digits (Welford)."""
         model, block = self._fitted(), self._moved(X)
         mean, squares = np.zeros((2, len(block), model.form.classes))
-        met = np.zeros(len(block))
+        n_scored = np.zeros(len(block))
         for rows, scores in _scores_of(model, block):
             chances = np.exp(scores - scores.max(axis=1, keepdims=True))
             chances /= chances.sum(axis=1, keepdims=True)
-            met[rows] += 1.0
+            n_scored[rows] += 1.0
             apart = chances - mean[rows]
-            mean[rows] += apart / met[rows, np.newaxis]
+            mean[rows] += apart / n_scored[rows, np.newaxis]
             squares[rows] += apart * (chances - mean[rows])
         return self._finite(mean), np.sqrt(squares / len(model.numbers))
 
@@ -375,9 +374,9 @@ def _scores_of(model: Particles, block: Block) -> Iterator[tuple[slice, FloatArr
             yield rows, scores[: len(part)]
 
 
-def _scratch(form: Form, kind: Any) -> Scratch:
+def _scratch(form: Form, kind: Any) -> ParticleScratch:
     features = np.zeros((2, TOGETHER, form.lanes), kind)
-    return Scratch(features[0], features[1], np.zeros((TOGETHER, form.classes), kind))
+    return ParticleScratch(features[0], features[1], np.zeros((TOGETHER, form.classes), kind))
 
 
 def _whole_lines(count: int) -> int:

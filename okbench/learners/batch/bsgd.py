@@ -22,7 +22,7 @@ Budgeted = BSGDMerging | BSGDRemoval
 
 
 class Trained(NamedTuple):
-    """The online learner that has met the rows of all epochs."""
+    """The online learner that has learned the rows of all epochs."""
 
     budgeted: Budgeted
 

@@ -11,7 +11,13 @@ from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import Picked, mini_batches, taken, updates_in
 from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.mini_batch import Descent, Sums, add_rows, move, score_in_lanes
+from okbench.learners.compiled.rules.mini_batch import (
+    Descent,
+    Sums,
+    add_rows,
+    move_by_mean,
+    score_in_lanes,
+)
 from okbench.learners.compiled.rules.rrf import Model, Workspace
 from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, Problem
 from okbench.learners.kernel import BLOCK
@@ -21,7 +27,6 @@ from okbench.learners.rows import Block
 from okbench.learners.rrf import FIRST_WEIGHTS
 from okbench.learners.settings import check_number, check_whole
 
-CLASSIFICATION = ("binary", "multiclass")
 AT_ONCE = 200_000_000  # multiplications between two looks at the clock
 
 
@@ -110,7 +115,8 @@ class RandomFeatures(BatchLearner):
             self.has_sines,
         )
         self._model = tuple(
-            drawn(problem, self.draws, self.components, scale, self.has_sines) for scale in scales
+            drawn_model(problem, self.draws, self.components, scale, self.has_sines)
+            for scale in scales
         )
         updates = updates_in(self.epochs, len(block), self.batch)
         size = min(self.batch, len(block))
@@ -127,10 +133,10 @@ class RandomFeatures(BatchLearner):
         return scores_of(self._fitted()[0], block)
 
 
-def drawn(
+def drawn_model(
     problem: Problem, draws: Draws, components: int, scale: float, has_sines: bool
 ) -> Features:
-    """A model before it has met any row."""
+    """A model before it has learned any row."""
     n_features, n_columns, lanes = problem.n_features, problem.n_columns, padded(components)
     halves = 2 if has_sines else 1
     first = draws.stream("weights").normals(halves * components, n_columns)
@@ -201,7 +207,7 @@ class _Training:
                 row = int(part[bad])
                 raise Diverged(row, f"{self._name}: the score of row {row} is not a finite number")
             progress.advance(len(part), len(part), mistakes)
-        move(self._work, self._descent, self._sums, len(chosen))
+        move_by_mean(self._work, self._descent, self._sums, len(chosen))
         return True
 
 

@@ -23,7 +23,7 @@ MEGABYTE = 2**20
 AT_ONCE = 64 * MEGABYTE  # bytes of kernel values of rows to predict
 
 
-class Machine(NamedTuple):
+class FittedMachine(NamedTuple):
     """What a library has learned. A fit that was stopped before it began has no estimator."""
 
     estimator: Any
@@ -45,15 +45,17 @@ class Library(BatchLearner):
     tolerance: float
     max_iterations: int
 
-    _model: Machine | None = None
+    _model: FittedMachine | None = None
 
     def check_settings(self) -> None:
-        check_number(self, "cost", above=0.0)
-        check_number(self, "tolerance", above=0.0)
+        self._check_positive("cost")
+        self._check_positive("tolerance")
         check_whole(self, "max_iterations", at_least=1)
-        for name in ("cost", "tolerance"):
-            if math.isinf(getattr(self, name)):
-                raise UsageError(f"{self.name}: {name} = inf: a finite number is expected")
+
+    def _check_positive(self, name: str) -> None:
+        check_number(self, name, above=0.0)
+        if math.isinf(getattr(self, name)):
+            raise UsageError(f"{self.name}: {name} = inf: a finite number is expected")
 
     @property
     def _estimator(self) -> Any:
@@ -67,7 +69,7 @@ class Library(BatchLearner):
             estimator = self._solved(block, targets)
             clock.mark(len(block))
         most = int(present[np.argmax(counts)])
-        self._model = Machine(estimator, block.is_sparse, present, most)
+        self._model = FittedMachine(estimator, block.is_sparse, present, most)
 
     def _solved(self, block: Block, targets: FloatArray) -> Any:
         """The estimator after its fit; it is an error when that does not converge."""
@@ -248,8 +250,53 @@ class LIBSVM(Library):
         return kernel
 
 
+class LinearMachine(Library):
+    """A linear support vector machine trained by LIBLINEAR on features of the rows."""
+
+    loss: str
+    bias: bool
+    several: str
+
+    @property
+    def nbytes(self) -> int:
+        held = (self._estimator.coef_, self._estimator.intercept_) if self._estimator else ()
+        return sum(_bytes_of(np.asarray(array)) for array in held)
+
+    @property
+    def _most_passes(self) -> int:
+        """Passes over the rows after which the solver ends."""
+        return self.max_iterations
+
+    def _prepared(self, block: Block) -> tuple[Any, Any]:
+        from sklearn.svm import LinearSVC
+
+        seed = int(self.draws.stream("solver").uniforms(1)[0] * 2**31)
+        estimator = LinearSVC(
+            C=float(self.cost),
+            loss=self.loss,
+            dual=True,
+            fit_intercept=bool(self.bias),
+            multi_class="ovr" if self.several == "one_against_rest" else "crammer_singer",
+            tol=float(self.tolerance),
+            max_iter=int(self._most_passes),
+            random_state=seed,
+        )
+        return estimator, self._features(block)
+
+    def _has_converged(self, estimator: Any) -> bool:
+        return int(np.max(estimator.n_iter_)) < self.max_iterations
+
+    def _decisions(self, block: Block) -> FloatArray:
+        rows = Block.of(self._as_fitted(block))
+        return np.asarray(self._estimator.decision_function(self._features(rows)))
+
+    @abstractmethod
+    def _features(self, block: Block) -> Any:
+        """The features of rows, as a table or as sparse rows."""
+
+
 @learner("LIBLINEAR", paper="bkm", version=1, tasks=("binary", "multiclass"))
-class LIBLINEAR(Library):
+class LIBLINEAR(LinearMachine):
     """A linear support vector machine trained by LIBLINEAR's dual descent (Fan et al. 2008).
 
     `loss` is hinge or squared_hinge, `cost` is C. With `bias` rows have one more column of ones,
@@ -273,37 +320,13 @@ class LIBLINEAR(Library):
         self.tolerance = tolerance
         self.max_iterations = max_iterations
 
-    @property
-    def nbytes(self) -> int:
-        held = (self._estimator.coef_, self._estimator.intercept_) if self._estimator else ()
-        return sum(_bytes_of(np.asarray(array)) for array in held)
-
     def check_settings(self) -> None:
         super().check_settings()
         check_choice(self, "loss", ("hinge", "squared_hinge"))
         check_choice(self, "several", ("one_against_rest", "crammer_singer"))
 
-    def _prepared(self, block: Block) -> tuple[Any, Any]:
-        from sklearn.svm import LinearSVC
-
-        seed = int(self.draws.stream("solver").uniforms(1)[0] * 2**31)
-        estimator = LinearSVC(
-            C=float(self.cost),
-            loss=self.loss,
-            dual=True,
-            fit_intercept=bool(self.bias),
-            multi_class="ovr" if self.several == "one_against_rest" else "crammer_singer",
-            tol=float(self.tolerance),
-            max_iter=int(self.max_iterations),
-            random_state=seed,
-        )
-        return estimator, block.matrix
-
-    def _has_converged(self, estimator: Any) -> bool:
-        return int(np.max(estimator.n_iter_)) < self.max_iterations
-
-    def _decisions(self, block: Block) -> FloatArray:
-        return np.asarray(self._estimator.decision_function(self._as_fitted(block)))
+    def _features(self, block: Block) -> Any:
+        return block.matrix
 
 
 def _laplacian(rows: Any, others: Any, rate: float) -> FloatArray:

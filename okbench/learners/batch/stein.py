@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, move, pull
+from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, add_prior, move_numbers
 
 COLUMNS = 256  # numbers of each particle that are multiplied at once
 
@@ -57,7 +57,7 @@ class Stein:
         if not math.isfinite(self._distances.sum()):
             return False
         self._find_kernel()
-        pull(
+        add_prior(
             self.particles, self.gradients, self.squares, self._decay, self._n_weights,
             self._n_moved, self._step,
         )  # fmt: skip
@@ -71,7 +71,7 @@ class Stein:
             )
             np.matmul(self._kernel, self.gradients[:, columns], out=smoothed)
             np.matmul(self._repulsion, self.particles[:, columns], out=attracted)
-            move(
+            move_numbers(
                 self.particles, self.squares, smoothed, attracted, first, self._pushes,
                 self._rate, self._step, self._is_first,
             )  # fmt: skip

@@ -15,7 +15,7 @@ PLAIN, FORGETTING, CUMULATIVE = 0, 1, 2  # steps
 
 
 @compiled(fastmath=FUSED)
-def pull(
+def add_prior(
     particles: Any, gradients: Any, squares: Any, decay: float, n_weights: int, n_moved: int,
     step: int,
 ) -> None:  # fmt: skip
@@ -31,7 +31,7 @@ def pull(
 
 
 @compiled(fastmath=FUSED)
-def move(
+def move_numbers(
     particles: Any, squares: Any, smoothed: Any, attracted: Any, first: int, pushes: Any,
     rate: float, step: int, is_first: bool,
 ) -> None:  # fmt: skip

@@ -11,18 +11,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from okbench.base.errors import DataError
-from okbench.learners.base import OnlineLearner, arrays_in
+from okbench.learners.base import RowLearner, arrays_in
+from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
 
-POINTS = 20  # of the curve of a fit
 LEARNED_AT_ONCE = 4096  # rows whose cells are held at a time
 
 
-class IsolationLearner(OnlineLearner):
+class IsolationLearner(RowLearner):
     """Online gradient descent on the hinge loss with the isolation kernel.
 
     The rows given to `fit` make the map and are then learned in their order. Where no rows are
@@ -52,7 +52,7 @@ class IsolationLearner(OnlineLearner):
         check_whole(self, "initial", at_least=1)
 
     @np.errstate(all="ignore")  # what overflows shows in the scores
-    def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:
         """Make the map of these rows, and learn them in one pass; what was learned before is
         forgotten, and the draws go on where they were left."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
@@ -61,14 +61,14 @@ class IsolationLearner(OnlineLearner):
         problem, targets = self._problem_and_targets(block, y)
         self.begin(problem, self.draws if self.problem else None)
         self._make_map(block)
+        clock = clock or NoLimit()
         size, costs, done = max(1, math.ceil(len(block) / POINTS)), 0.0, 0
-        while done < len(block) and not (clock and clock.should_stop()):
+        while done < len(block) and not clock.should_stop():
             part = slice(done, done + size)
             scores = self._finite(self._learn(block[part], targets[part]))
             done = min(done + size, len(block))
             costs += float(np.sum(problem.encode(problem.decide(scores)) != targets[part]))
-            if clock:
-                clock.mark(done, costs)
+            clock.mark(done, costs)
         return self
 
     @property

@@ -89,7 +89,7 @@ def forest_of(block: Block, samples: NDArray[np.int64], draws: Draws) -> Forest:
 
 def _work(size: int, inner: int, width: int, sparse_width: int) -> tuple[NDArray[np.generic], ...]:
     """Scratch of one tree: the order of its rows, where each node's rows begin and end, the range
-    of every column, and the columns met in a node."""
+    of every column, and the columns used in a node."""
     nodes = 2 * inner + 1
     return (
         np.empty(size, dtype=np.int64),

@@ -20,13 +20,13 @@ from okbench.learners.compiled.rules.laplacian import (
 )
 from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem, Rows
+from okbench.learners.expansion import ROOM
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
 
 UNBOUNDED = 2**62
-ROOM = 1024  # rows that could all join before the arrays of supports are looked at again
 
 
 class LaplacianModel(NamedTuple):
@@ -56,7 +56,7 @@ class LaplacianLearner(OnlineLearner):
 
     @property
     def support_rows(self) -> NDArray[np.int64]:
-        """Where in the stream the supports were met, counted from 0, oldest first."""
+        """The numbers of the supports in the stream, counted from 0, oldest first."""
         supports, size = self._learned()
         return supports.rows[:size]
 
@@ -124,10 +124,9 @@ class LaplacianLearner(OnlineLearner):
 
 @learner("LaplacianOGD", paper="ik", version=1, tasks=("binary", "multiclass"))
 class LaplacianOGD(LaplacianLearner):
-    """Online gradient descent on the hinge loss with the Laplacian kernel, unbounded: the OGD of
-    Ting et al. 2019.
+    """Online gradient descent with the Laplacian kernel, unbounded (Ting et al. 2019).
 
-    The kernel is psi^(-‖x - z‖₁ / d), where d is the number of columns.
+    The loss is the hinge loss. The kernel is psi^(-‖x - z‖₁ / d), where d is the number of columns.
     """
 
     def __init__(self, psi: int = 16, step: float = 0.5) -> None:

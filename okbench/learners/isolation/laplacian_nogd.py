@@ -37,7 +37,7 @@ class MappedModel(NamedTuple):
 
 @learner("LaplacianNOGD", paper="ik", version=1, tasks=("binary", "multiclass"))
 class LaplacianNOGD(LaplacianLearner):
-    """Nyström online gradient descent with the Laplacian kernel: the NOGD of Ting et al. 2019.
+    """Nyström online gradient descent with the Laplacian kernel (Ting et al. 2019).
 
     The first `budget` rows with a loss are supports of kernel online gradient descent. The next one
     makes a map of the `rank` largest eigenvalues of their kernel matrix (those not above rounding

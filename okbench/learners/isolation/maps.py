@@ -26,14 +26,14 @@ _FITS_16_BITS = 2**16
 
 @learner("IsolationMap", paper="ik", version=1)
 class IsolationMap:
-    """The cells of a row in random partitionings: the feature map of the isolation kernel (Ting et
-    al. 2019).
+    """The feature map of the isolation kernel (Ting et al. 2019).
 
-    Each of `partitionings` is made from `psi` rows drawn from those that are fitted, or from all of
-    them if there are fewer. `map` is "iforest" (the cells are the leaves of an isolation tree) or
-    "nearest" (a cell is where one of the rows is nearer than the others). A row becomes one whole
-    number for each partitioning, below `size`; `indicators` makes zeros and ones of them. The
-    kernel of two rows is the share of partitionings in which their numbers are equal.
+    A row becomes its cells in random partitionings. Each of `partitionings` is made from `psi` rows
+    drawn from those that are fitted, or from all of them if there are fewer. `map` is "iforest"
+    (the cells are the leaves of an isolation tree) or "nearest" (a cell is where one of the rows is
+    nearer than the others). A row becomes one whole number for each partitioning, below `size`;
+    `indicators` makes zeros and ones of them. The kernel of two rows is the share of partitionings
+    in which their numbers are equal.
 
     Trees end at the depth log2 psi. Of points at equal distance the first drawn is the nearest.
     `library` multiplies rows with points: "numpy", or "torch" if PyTorch is installed.
@@ -99,11 +99,10 @@ class IsolationMap:
 
 @learner("ChiSquareMap", paper="ik", version=1)
 class ChiSquareMap:
-    """One feature for each input, sign(x) √|x|: the additive χ² kernel approximated with b = 0
-    (Vedaldi and Zisserman 2012).
+    """The additive χ² kernel as sign(x) √|x| of each input (Vedaldi and Zisserman 2012).
 
-    Sparse rows stay sparse. Negative values are no part of the kernel; they are mapped by the odd
-    extension.
+    It is the approximation of the kernel with b = 0. Sparse rows stay sparse. Negative values are
+    no part of the kernel; they are mapped by the odd extension.
     """
 
     name: str

@@ -17,7 +17,7 @@ from okbench.learners.rows import Block
 
 BLOCK_BYTES = 4 * 1024 * 1024  # of the closeness of a block of rows, so that it stays in cache
 LEAST_ROWS, MOST_ROWS = 16, 512
-Entries = tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]  # values, indices, starts
+SparseEntries = tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]  # values, indices, starts
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class TablePoints(Points):
 class SparsePoints(Points):
     """Points as sparse rows, which stand twice: by columns and by points."""
 
-    by_column: Entries
-    by_point: Entries
+    by_column: SparseEntries
+    by_point: SparseEntries
     halves: FloatArray  # -‖z‖²/2
 
     def cells(self, block: Block, product: Product, out: NDArray[np.generic]) -> None:
@@ -100,6 +100,6 @@ def points_of(block: Block, samples: NDArray[np.int64]) -> TablePoints | SparseP
     return SparsePoints(*shared, _entries(by_column), _entries(by_point), -0.5 * squares)
 
 
-def _entries(matrix: sp.csr_array | sp.csc_array) -> Entries:
+def _entries(matrix: sp.csr_array | sp.csc_array) -> SparseEntries:
     starts, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
     return matrix.data, indices, starts

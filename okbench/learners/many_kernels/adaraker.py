@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.rules.raker import Rule
+from okbench.learners.compiled.rules.raker import InstanceRule
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
-from okbench.learners.many_kernels.instances import Instances, loss_of
+from okbench.learners.many_kernels.instances import Instances, loss_code
 from okbench.learners.many_kernels.raker import RELEASED_PART
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_whole
@@ -56,12 +56,12 @@ class AdaRaker(Instances):
         super().check_settings()
         check_whole(self, "base", at_least=2)
 
-    def rule(self, problem: Problem) -> Rule:
-        loss, is_released = loss_of(problem), self.form == "released"
+    def rule(self, problem: Problem) -> InstanceRule:
+        loss, is_released = loss_code(problem), self.form == "released"
         lengths = self._lengths(problem)
         steps = self._steps(lengths)
         part = RELEASED_PART if is_released and loss == RESIDUAL else 1.0
-        return Rule(
+        return InstanceRule(
             loss=loss,
             is_released=is_released,
             is_layered=True,

@@ -20,8 +20,8 @@ from okbench.learners.compiled.rules.omkl import (
     GAUSSIAN,
     LAPLACIAN,
     Dictionary,
+    DictionaryRule,
     Mind,
-    Rule,
     SlotWork,
     learn_growing,
     learn_within,
@@ -86,7 +86,7 @@ class KernelExpansions(OnlineLearner):
 
     @property
     def support_rows(self) -> NDArray[np.int64]:
-        """Where in the stream the supports were met, counted from 0, oldest first."""
+        """The numbers of the supports in the stream, counted from 0, oldest first."""
         model = self._learned()
         if isinstance(model, ExpansionModel):
             return model.supports.rows[: model.size]
@@ -114,12 +114,12 @@ class KernelExpansions(OnlineLearner):
             check_whole(self, "budget", at_least=1)
 
     @abstractmethod
-    def rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> DictionaryRule:
         """The learner in numbers."""
 
-    def _rule_of(self, loss: int, step: float, keep: float, weight_step: float) -> Rule:
+    def _rule_of(self, loss: int, step: float, keep: float, weight_step: float) -> DictionaryRule:
         """A rule with the settings that all learners here have."""
-        return Rule(
+        return DictionaryRule(
             loss=loss,
             step=float(step),
             keep=float(keep),

@@ -14,9 +14,9 @@ from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
 from okbench.learners.compiled.rules.raker import (
-    Model,
-    Rule,
-    Work,
+    InstanceModel,
+    InstanceRule,
+    InstanceWork,
     learn_instances,
     score_instances,
 )
@@ -93,7 +93,7 @@ class Instances(OnlineLearner):
             )
 
     @abstractmethod
-    def rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> InstanceRule:
         """The settings in numbers."""
 
     @property
@@ -112,7 +112,9 @@ class Instances(OnlineLearner):
         instance_weights[:] = 1.0
         instance_weights[0] = rule.first_weights[0]
         weights = aligned(n_kernels * n_instances, 2 * padded(self.components))
-        self._model = Model(weights, kernel_weights, instance_weights, np.zeros(1, dtype=np.int64))
+        self._model = InstanceModel(
+            weights, kernel_weights, instance_weights, np.zeros(1, dtype=np.int64)
+        )
 
     def _drawn(self, n_features: int) -> FourierMap:
         """The map of all kernels. The released program multiplies by the width where others divide,
@@ -133,19 +135,19 @@ class Instances(OnlineLearner):
         return FourierMap(stacked)
 
     def _learn(self, block: Block, targets: FloatArray) -> FloatArray:
-        scores, work = np.empty((len(block), 1)), Work.of(self._model)
+        scores, work = np.empty((len(block), 1)), InstanceWork.of(self._model)
         for first, projected in stretches(self.map, block):
             learn_instances(projected, first, targets, self._model, self._rule, work, scores)
         self.updates += len(block)
         return scores
 
     def _scores(self, block: Block) -> FloatArray:
-        scores, work = np.empty((len(block), 1)), Work.of(self._model)
+        scores, work = np.empty((len(block), 1)), InstanceWork.of(self._model)
         for first, projected in stretches(self.map, block):
             score_instances(projected, first, self._model, self._rule, work, scores)
         return scores
 
 
-def loss_of(problem: Problem) -> int:
+def loss_code(problem: Problem) -> int:
     """The squared loss in regression, else the logistic loss."""
     return RESIDUAL if problem.task == "regression" else LOGISTIC

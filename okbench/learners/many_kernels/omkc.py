@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from okbench.learners.compiled.losses import MISTAKE
-from okbench.learners.compiled.rules.omkl import Rule
+from okbench.learners.compiled.rules.omkl import DictionaryRule
 from okbench.learners.contract import Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.expansions import KernelExpansions, check_discount, discounted
@@ -45,5 +45,5 @@ class OMKC(KernelExpansions):
         super().check_settings()
         check_discount(self)
 
-    def rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> DictionaryRule:
         return self._rule_of(MISTAKE, self.step, 1.0, discounted(self.discount))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
-from okbench.learners.compiled.rules.omkl import Rule
+from okbench.learners.compiled.rules.omkl import DictionaryRule
 from okbench.learners.contract import Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.expansions import KernelExpansions, check_shrinking
@@ -51,7 +51,7 @@ class OMKL(KernelExpansions):
         if self.weight_step is not None:
             check_number(self, "weight_step", at_least=0.0)
 
-    def rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> DictionaryRule:
         keep = 1.0 - self.step * self.decay
         weight_step = self.step if self.weight_step is None else self.weight_step
         if problem.task == "regression":  # the derivative of (y - f)² has a factor of 2

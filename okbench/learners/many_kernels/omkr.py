@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.rules.omkl import Rule
+from okbench.learners.compiled.rules.omkl import DictionaryRule
 from okbench.learners.contract import Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.expansions import KernelExpansions, check_discount, discounted
@@ -44,5 +44,5 @@ class OMKR(KernelExpansions):
         super().check_settings()
         check_discount(self)
 
-    def rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> DictionaryRule:
         return self._rule_of(RESIDUAL, self.step, 1.0, discounted(self.discount))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.rules.raker import Rule
+from okbench.learners.compiled.rules.raker import InstanceRule
 from okbench.learners.contract import Problem
 from okbench.learners.many_kernels.dictionary import WIDTHS
-from okbench.learners.many_kernels.instances import Instances, loss_of
+from okbench.learners.many_kernels.instances import Instances, loss_code
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
@@ -54,11 +54,11 @@ class Raker(Instances):
         if self.weight_step is not None:
             check_number(self, "weight_step", at_least=0.0)
 
-    def rule(self, problem: Problem) -> Rule:
-        loss, is_released = loss_of(problem), self.form == "released"
+    def rule(self, problem: Problem) -> InstanceRule:
+        loss, is_released = loss_code(problem), self.form == "released"
         part = RELEASED_PART if is_released and loss == RESIDUAL else 1.0
         weight_step = self.step if self.weight_step is None else self.weight_step
-        return Rule(
+        return InstanceRule(
             loss=loss,
             is_released=is_released,
             is_layered=False,

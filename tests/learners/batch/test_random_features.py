@@ -161,7 +161,7 @@ def test_ensembles_combine_the_models_of_their_scales(task):
     draws = Draws(2)
     members = []
     for scale in scales:  # they draw one after the other from the same streams
-        models = random_features.drawn(problem, draws, SMALL["components"], scale, True)
+        models = random_features.drawn_model(problem, draws, SMALL["components"], scale, True)
         members.append(models)
     found = [random_features.scores_of(member, X_block) for member, X_block in
              zip(average._model, [random_features.Block.of(X)] * 4, strict=True)]  # fmt: skip

@@ -41,7 +41,7 @@ class Form(NamedTuple):
     factor: float  # of the cosines and sines
 
 
-class Scratch(NamedTuple):
+class ParticleScratch(NamedTuple):
     """Where the features of a few rows are made."""
 
     cosines: NDArray[Any]  # TOGETHER × lanes
@@ -52,13 +52,13 @@ class Scratch(NamedTuple):
 @compiled(fastmath=FUSED)
 def learn_batch(
     form: Form, angles: Any, labels: Any, share: float, particle: Any, gradient: Any, totals: Any,
-    scratch: Scratch,
+    scratch: ParticleScratch,
 ) -> None:  # fmt: skip
     """Add the loss's gradient by a particle's weights to `gradient`, and the particle's scores to
     `totals`; angles become what the loss does as they rise. `share` is the part of each row."""
     cosines, sines, scores = scratch
     for first in range(0, len(angles), TOGETHER):
-        find_scores(form, angles, first, particle, scratch)
+        find_few_scores(form, angles, first, particle, scratch)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 totals[first + i, m] += scores[i, m]
@@ -76,17 +76,19 @@ def learn_batch(
 
 
 @compiled(fastmath=FUSED)
-def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: Scratch) -> None:
+def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: ParticleScratch) -> None:
     """out: the scores of a particle."""
     for first in range(0, len(angles), TOGETHER):
-        find_scores(form, angles, first, particle, scratch)
+        find_few_scores(form, angles, first, particle, scratch)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 out[first + i, m] = scratch.scores[i, m]
 
 
 @compiled(fastmath=FUSED)
-def find_scores(form: Form, angles: Any, first: int, particle: Any, scratch: Scratch) -> None:
+def find_few_scores(
+    form: Form, angles: Any, first: int, particle: Any, scratch: ParticleScratch
+) -> None:
     """Features and scores of a few rows."""
     cosines, sines, scores = scratch
     for i in range(TOGETHER):
@@ -94,8 +96,8 @@ def find_scores(form: Form, angles: Any, first: int, particle: Any, scratch: Scr
         for j in range(form.components, form.lanes):  # padding has no features
             cosines[i, j] = 0.0
         if form.factor != 1.0:
-            scale(sines[i], form.factor)
-            scale(cosines[i], form.factor)
+            scale_line(sines[i], form.factor)
+            scale_line(cosines[i], form.factor)
     for m in range(form.classes):
         line = 2 * m * form.lanes
         middle, end = line + form.lanes, line + 2 * form.lanes
@@ -145,7 +147,7 @@ def add_four(factors: Any, m: int, features: Any, to: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def scale(values: Any, factor: float) -> None:
+def scale_line(values: Any, factor: float) -> None:
     """values times factor, in place."""
     by = values.dtype.type(factor)
     for j in range(len(values)):

@@ -55,7 +55,7 @@ def add_rows(
     a finite number or -1)."""
     mistakes = 0
     for i in range(len(targets)):
-        score_row(rows, i, work, phases, scores)
+        score_one(rows, i, work, phases, scores)
         for column in range(scores.shape[1]):
             if not abs(scores[i, column]) < np.inf:
                 return mistakes, i
@@ -79,7 +79,7 @@ def add_rows(
 
 
 @compiled(fastmath=FUSED)
-def move(work: Workspace, descent: Descent, sums: Sums, n_rows: int) -> None:
+def move_by_mean(work: Workspace, descent: Descent, sums: Sums, n_rows: int) -> None:
     """Move the model by the mean of the gradients of `n_rows` rows, and clear the sums."""
     keep, rate = 1.0 - descent.step * descent.decay, descent.step / n_rows
     weights, log_scales, scales = work.weights, work.log_scales, work.scales
@@ -102,11 +102,11 @@ def move(work: Workspace, descent: Descent, sums: Sums, n_rows: int) -> None:
 def score_in_lanes(rows: Entries, work: Workspace, phases: Any, scores: Any) -> None:
     """The scores of rows; nothing is learned."""
     for i in range(len(scores)):
-        score_row(rows, i, work, phases, scores)
+        score_one(rows, i, work, phases, scores)
 
 
 @inlined
-def score_row(rows: Any, i: int, work: Any, phases: Any, scores: Any) -> None:
+def score_one(rows: Any, i: int, work: Any, phases: Any, scores: Any) -> None:
     """The features and the scores of row i."""
     angles, features = work.angles, work.features
     scaled_products(

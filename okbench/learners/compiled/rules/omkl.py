@@ -40,7 +40,7 @@ class Dictionary(NamedTuple):
     sharpness: FloatArray  # what the squared distance, or the distance, is multiplied by
 
 
-class Rule(NamedTuple):
+class DictionaryRule(NamedTuple):
     """A learner in numbers."""
 
     loss: int
@@ -75,12 +75,12 @@ class Mind(NamedTuple):
 
 
 @inlined
-def find_answer(rule: Rule, uniforms: Any, i: int, mind: Mind) -> float:
+def find_answer(rule: DictionaryRule, uniforms: Any, i: int, mind: Mind) -> float:
     """The answer to a row of the outputs, and the kernels' shares of the weights."""
     logarithms, _, outputs, _, shares = mind
     find_shares(logarithms, shares)
     if rule.samples_answer:
-        return float(outputs[drawn(shares, uniforms[i, len(shares)]), 0])
+        return float(outputs[drawn_kernel(shares, uniforms[i, len(shares)]), 0])
     return weighted(shares, outputs)
 
 
@@ -107,7 +107,7 @@ def weighted(shares: Any, outputs: Any) -> float:
 
 
 @compiled()
-def drawn(shares: Any, uniform: float) -> int:
+def drawn_kernel(shares: Any, uniform: float) -> int:
     """The kernel that a uniform stands for."""
     p = 0
     while p < len(shares) - 1 and uniform >= shares[p]:
@@ -117,7 +117,7 @@ def drawn(shares: Any, uniform: float) -> int:
 
 
 @compiled(fastmath=FUSED)
-def loss_of(loss: int, margin: float, gain: float) -> float:
+def loss_behind(loss: int, margin: float, gain: float) -> float:
     """The loss behind a step of `losses.step`, given its margin or residual."""
     if loss == RESIDUAL:
         return margin * margin
@@ -129,7 +129,7 @@ def loss_of(loss: int, margin: float, gain: float) -> float:
 
 
 @inlined
-def reweigh(rule: Rule, uniforms: Any, i: int, target: float, mind: Mind) -> bool:
+def reweigh(rule: DictionaryRule, uniforms: Any, i: int, target: float, mind: Mind) -> bool:
     """Move the weights and find what every kernel adds at this row; whether any adds something."""
     logarithms, factors, outputs, gains, shares = mind
     joins = False
@@ -142,7 +142,7 @@ def reweigh(rule: Rule, uniforms: Any, i: int, target: float, mind: Mind) -> boo
         if rule.samples_updates and uniforms[i, p] >= chance:
             continue
         gain, _, _, margin = step(rule.loss, outputs, p, target, 0.0)
-        logarithms[p] -= rule.weight_step * loss_of(rule.loss, margin, gain)
+        logarithms[p] -= rule.weight_step * loss_behind(rule.loss, margin, gain)
         factors[p] *= rule.keep
         gains[p] = rule.step * gain / factors[p]
         joins |= gain != 0.0
@@ -198,7 +198,7 @@ def lifted_kernels(
 
 
 @compiled(fastmath=FUSED)
-def spread(
+def spread_kernel(
     kind: int, sharpness: float, norm: float, norms: Any, inner: Any, width: int, gain: float,
     sums: Any, p: int,
 ) -> None:  # fmt: skip
@@ -218,7 +218,7 @@ def spread(
 
 
 @compiled(fastmath=FUSED)
-def sweep(
+def sweep_kernels(
     supports: Expanding, first: int, last: int, lanes: Lanes, width: int, dictionary: Dictionary,
     inner: Any, sums: Any,
 ) -> None:  # fmt: skip
@@ -231,14 +231,14 @@ def sweep(
         products(values, columns, starts[s], stops[s], matrix, place, width, inner, 0)
         for p in range(len(kinds)):
             if gains[s, p] != 0.0:
-                spread(
+                spread_kernel(
                     kinds[p], sharpness[p], support_norms[s], norms, inner, width, gains[s, p],
                     sums, p,
                 )  # fmt: skip
 
 
 @inlined
-def fill_lanes(
+def fill_kernel_lanes(
     rows: Entries, first: int, last: int, supports: Expanding, size: int, lanes: Lanes,
     dictionary: Dictionary, inner: Any, sums: Any,
 ) -> None:  # fmt: skip
@@ -250,7 +250,7 @@ def fill_lanes(
         for j in range(width):
             sums[p, j] = 0.0
     # a plain 0 is a type of its own and would have it compiled twice
-    sweep(supports, int(np.int64(0)), size, lanes, width, dictionary, inner, sums)
+    sweep_kernels(supports, int(np.int64(0)), size, lanes, width, dictionary, inner, sums)
 
 
 @inlined
@@ -263,7 +263,7 @@ def read_lane(lane: int, sums: Any, mind: Mind) -> None:
 @compiled()
 def learn_growing(
     stream: RowStream, first: int, last: int, uniforms: Any, supports: Expanding, size: int,
-    dictionary: Dictionary, rule: Rule, mind: Mind, work: LaneWork,
+    dictionary: Dictionary, rule: DictionaryRule, mind: Mind, work: LaneWork,
 ) -> int:  # fmt: skip
     """Learn rows[first:last] and fill in their scores; how many supports there are then."""
     rows, targets, scores, position = stream
@@ -271,7 +271,7 @@ def learn_growing(
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         width = padded(stop - start)
-        fill_lanes(rows, start, stop, supports, size, lanes, dictionary, inner, sums)
+        fill_kernel_lanes(rows, start, stop, supports, size, lanes, dictionary, inner, sums)
         for i in range(start, stop):
             read_lane(i - start, sums, mind)
             scores[i, 0] = find_answer(rule, uniforms, i, mind)
@@ -281,7 +281,7 @@ def learn_growing(
                 supports.rows[size] = position + i
                 for p in range(len(sums)):
                     supports.gains[size, p] = mind.gains[p]
-                sweep(supports, size, size + 1, lanes, width, dictionary, inner, sums)
+                sweep_kernels(supports, size, size + 1, lanes, width, dictionary, inner, sums)
                 size += 1
             for p in range(len(sums)):
                 if vanishing(mind.factors[p]):
@@ -302,7 +302,7 @@ def score_growing(
     find_shares(mind.logarithms, mind.shares)
     for start in range(0, len(scores), BLOCK):
         stop = min(start + BLOCK, len(scores))
-        fill_lanes(rows, start, stop, supports, size, lanes, dictionary, inner, sums)
+        fill_kernel_lanes(rows, start, stop, supports, size, lanes, dictionary, inner, sums)
         for i in range(start, stop):
             read_lane(i - start, sums, mind)
             scores[i, 0] = weighted(mind.shares, mind.outputs)
@@ -345,7 +345,7 @@ def meet_slots(
 @compiled(fastmath=FUSED)
 def learn_within(
     stream: RowStream, first: int, uniforms: Any, supports: Supports, size: int,
-    dictionary: Dictionary, rule: Rule, mind: Mind, work: SlotWork,
+    dictionary: Dictionary, rule: DictionaryRule, mind: Mind, work: SlotWork,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Learn rows from `first` on: (why it ended, rows learned up to, size, updates)."""
     rows, targets, scores, position = stream

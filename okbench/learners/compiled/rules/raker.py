@@ -29,7 +29,7 @@ TINY_OF_KERNELS, TINY_OF_INSTANCES, LEAST_WEIGHT = 1e-12, 1e-10, 1e-4
 LARGEST_WEIGHT = 1e10
 
 
-class Model(NamedTuple):
+class InstanceModel(NamedTuple):
     """What was learned. Weights of kernels and instances are logarithms in the papers' form."""
 
     weights: FloatArray  # of the features: kernels · instances × 2 lanes, those of kernel 0 first
@@ -38,7 +38,7 @@ class Model(NamedTuple):
     clock: NDArray[np.int64]  # rows learned
 
 
-class Rule(NamedTuple):
+class InstanceRule(NamedTuple):
     """The settings in numbers; arrays have an entry per instance."""
 
     loss: int  # RESIDUAL or LOGISTIC
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
     weight_steps: FloatArray  # of its weights on kernels, and of its own
 
 
-class Work(NamedTuple):
+class InstanceWork(NamedTuple):
     """Scratch for one row."""
 
     features: FloatArray  # kernels × 2 lanes: cosines, then sines
@@ -62,10 +62,10 @@ class Work(NamedTuple):
     shares: FloatArray  # instances, as the following
     totals: FloatArray
     gains: FloatArray
-    places: NDArray[np.int32]  # numbers of the rows of `Model.weights`
+    places: NDArray[np.int32]  # numbers of the rows of `InstanceModel.weights`
 
     @classmethod
-    def of(cls, model: Model) -> Work:
+    def of(cls, model: InstanceModel) -> InstanceWork:
         (n_kernels, n_instances), n_lanes = model.kernel_weights.shape, model.weights.shape[1]
         places = np.arange(len(model.weights), dtype=np.int32)
         answers, shares, totals, gains = (aligned(n_instances) for _ in range(4))
@@ -75,7 +75,13 @@ class Work(NamedTuple):
 
 @compiled(fastmath=FUSED)
 def learn_instances(
-    projected: Any, first: int, targets: Any, model: Model, rule: Rule, work: Work, scores: Any
+    projected: Any,
+    first: int,
+    targets: Any,
+    model: InstanceModel,
+    rule: InstanceRule,
+    work: InstanceWork,
+    scores: Any,
 ) -> None:
     """Score, then learn, every projected row; row 0 of them is row `first` of the targets."""
     weights, kernel_weights, instance_weights, clock = model
@@ -87,7 +93,7 @@ def learn_instances(
         row = first + i
         target = targets[row]
         n_alive = alive(clock[0], lengths)
-        find_features(projected, i, features, components, scale)
+        find_kernel_features(projected, i, features, components, scale)
         for p in range(n_kernels):
             start = p * n_instances
             inner_products(
@@ -95,7 +101,7 @@ def learn_instances(
             )  # fmt: skip
             for k in range(n_alive):
                 outputs[p, k] = shares[k]
-                gains[k] = steps[k] * pull(loss, shares[k], target)
+                gains[k] = steps[k] * slope_of(loss, shares[k], target)
             # What a kernel learns depends on its own output alone, and its weights are in cache.
             shrink_and_add(weights, start, start + n_alive, keeps, gains, features, p, width)
         find_answers(kernel_weights, outputs, n_alive, is_released, shares, totals, answers)
@@ -122,7 +128,12 @@ def learn_instances(
 
 @compiled(fastmath=FUSED)
 def score_instances(
-    projected: Any, first: int, model: Model, rule: Rule, work: Work, scores: Any
+    projected: Any,
+    first: int,
+    model: InstanceModel,
+    rule: InstanceRule,
+    work: InstanceWork,
+    scores: Any,
 ) -> None:
     """`learn_instances` without learning."""
     weights, kernel_weights, instance_weights, clock = model
@@ -133,7 +144,7 @@ def score_instances(
     n_kernels, n_instances, width = len(features), len(rule.lengths), weights.shape[1]
     n_alive = alive(clock[0], rule.lengths)
     for i in range(len(projected)):
-        find_features(projected, i, features, components, scale)
+        find_kernel_features(projected, i, features, components, scale)
         for p in range(n_kernels):
             start = p * n_instances
             inner_products(places, start, start + n_alive, weights, features, p, width, shares)
@@ -146,7 +157,9 @@ def score_instances(
 
 
 @compiled(fastmath=FUSED)
-def find_features(projected: Any, i: int, features: Any, components: int, scale: float) -> None:
+def find_kernel_features(
+    projected: Any, i: int, features: Any, components: int, scale: float
+) -> None:
     """The features of every kernel; those of padding are zero, so that their weights stay so."""
     n_lanes = features.shape[1] // 2
     if reaches(projected, i, projected.shape[1], SINCOS_REACH):
@@ -242,7 +255,7 @@ def combine(
 
 
 @compiled(fastmath=FUSED)
-def pull(loss: int, output: float, target: float) -> float:
+def slope_of(loss: int, output: float, target: float) -> float:
     """Minus the derivative of the loss by the output."""
     if loss == RESIDUAL:
         return 2.0 * (target - output)
@@ -250,7 +263,7 @@ def pull(loss: int, output: float, target: float) -> float:
 
 
 @compiled(fastmath=FUSED)
-def loss_of(loss: int, output: float, target: float) -> float:
+def loss_at(loss: int, output: float, target: float) -> float:
     """The squared error, or log(1 + exp(-margin))."""
     if loss == RESIDUAL:
         return (target - output) * (target - output)
@@ -265,7 +278,7 @@ def move_kernel_weights(
     """Exponential weights: each logarithm falls by step × loss."""
     for p in range(len(logarithms)):
         for k in range(n_alive):
-            logarithms[p, k] -= weight_steps[k] * loss_of(loss, outputs[p, k], target)
+            logarithms[p, k] -= weight_steps[k] * loss_at(loss, outputs[p, k], target)
 
 
 @compiled(fastmath=FUSED)
@@ -274,9 +287,9 @@ def move_instance_weights(
     weight_steps: Any,
 ) -> None:  # fmt: skip
     """The same by how much larger the loss of an instance is than that of the combination."""
-    of_score = loss_of(loss, score, target)
+    of_score = loss_at(loss, score, target)
     for k in range(n_alive):
-        logarithms[k] -= weight_steps[k] * (loss_of(loss, answers[k], target) - of_score)
+        logarithms[k] -= weight_steps[k] * (loss_at(loss, answers[k], target) - of_score)
 
 
 @compiled()
