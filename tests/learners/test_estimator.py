@@ -46,6 +46,9 @@ OTHERS = {
     "handed_over": 2, "search": "table", "squared_width": True, "stale": True,
     "averages": False, "initial": 30, "library": "numpy", "map": "nearest", "partitionings": 7,
     "product": "naive", "psi": 8,
+    "base": 3, "combination": "sampled", "directions": "independent", "discount": 0.6,
+    "form": "released", "kernel": "laplacian", "kernels": ("cauchy",), "smoothing": 0.3,
+    "update": "sampled", "weight_step": 0.4, "widths": (0.7, 2.0),
 }  # fmt: skip
 
 

@@ -71,12 +71,10 @@ class Instances(OnlineLearner):
     def kernel_gaps(self, X: Rows) -> FloatArray:
         """How far the kernel of rows 0 and 1, 2 and 3, … is from the exact one, once for each. With
         several kernels it is the mean of them."""
-        self._begun()
-        n_lanes = padded(self.components)
-        used = np.arange(self.map.width) % n_lanes < self.components
-        exact = partial(mean_kernel, kernels_of(self), self.widths)
+        moved = self._moved(X)
+        used = np.arange(self.map.width) % padded(self._size) < self._size
         features = FourierMap.of(self.map.frequencies[:, used])
-        return fourier_gaps(features, np.ones(len(features.frequencies)), self._moved(X), exact)
+        return fourier_gaps(features, np.ones(len(features.frequencies)), moved, self._exact)
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
@@ -105,6 +103,8 @@ class Instances(OnlineLearner):
         self.check_settings()
         self._rule = rule = self.rule(problem)
         self.map = self._drawn(problem.n_features)
+        self._size = self.components
+        self._exact = partial(mean_kernel, kernels_of(self), tuple(self.widths))
         n_kernels, n_instances = len(self.widths), len(rule.lengths)
         kernel_weights = aligned(n_kernels, n_instances)
         kernel_weights[:] = 1.0 / n_kernels if rule.is_released else 0.0
