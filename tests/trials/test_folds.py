@@ -439,7 +439,7 @@ def test_the_file_has_the_choice_the_folds_and_the_seconds(tmp_path: Path) -> No
     path = tmp_path / "runs" / "folds.tuned.yaml"
     record = read_yaml(path).plain()
     tried = record["tried"]["hyperplane"]["N"]
-    assert (tried["folds"], tried["rows"], tried["row orders"]) == (4, 200, 1)
+    assert (tried["folds"], tried["rows"], tried["permutations"]) == (4, 200, 1)
     assert record["search"]["folds"] == 4
     table = find(str(tmp_path / "folds.yaml"), tuned=path)
     found = table.searched["hyperplane", "N"]
@@ -469,7 +469,7 @@ def test_folds_shares_and_repeats_can_be_asked_for(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     record = read_yaml(tmp_path / "runs" / "folds.tuned.yaml").plain()
     tried = record["tried"]["hyperplane"]["N"]
-    assert (tried["folds"], tried["rows"], tried["row orders"]) == (2, 40, 3)
+    assert (tried["folds"], tried["rows"], tried["permutations"]) == (2, 40, 3)
     for words in (["--folds", "1"], ["--folds", "0"], ["--folds", "200", "--subset", "0.1"]):
         refused = asked(tmp_path, "2d", *words)
         assert isinstance(refused.exception, UsageError | ConfigError), words

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from trial_material import load, trial
 
-from okbench.protocols.contract import BATCH, ONLINE, Rows
+from okbench.protocols.contract import BATCH, ONLINE, RowCounts
 from okbench.protocols.metrics import ACCURACY
 from okbench.protocols.train_test import TRAIN_TEST
 from okbench.trials.plan.seeds import draws, row_order
@@ -61,7 +61,7 @@ def test_damaged_counts_of_classes_are_refused(classes: Any) -> None:
 def timed_out(role: Any, *reports: Any, seconds: float) -> dict[str, Any]:
     """What is kept of a trial on 400 training rows that a limit ended after so many seconds."""
     account = Account(ACCURACY)
-    training, testing = TRAIN_TEST.stages(role, Rows(600, 400), 0)
+    training, testing = TRAIN_TEST.stages(role, RowCounts(600, 400), 0)
     account.take(Begun(training, ()))
     for report in reports:
         account.take(Begun(testing, ()) if report == "test" else report)

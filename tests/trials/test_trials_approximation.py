@@ -236,7 +236,9 @@ def test_a_learner_without_an_approximate_kernel_is_refused_at_planning() -> Non
 
 def test_it_is_neither_tuned_nor_recorded(tmp_path: Path) -> None:
     searched = replace(page(), search=Search((), subset=0.5, at_least=10, runs=1))
-    with pytest.raises(UsageError, match="only single-pass tables are tuned here"):
+    with pytest.raises(
+        UsageError, match="only single-pass tables and those with test rows are tuned"
+    ):
         cells_to_tune(searched, Options())
     with pytest.raises(UsageError, match="can be recorded, not approximation"):
         ran(made(), load("blobs"), tmp_path / "one.json")
