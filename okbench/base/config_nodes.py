@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 import yaml
 
@@ -25,6 +26,7 @@ Scalar = bool | int | float | str | None
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 40  # mappings and lists within each other
+_PIECE = 1 << 20  # bytes of a file that are read at once
 _MOST_YAML = 16 << 20  # bytes of a file; the largest that is shipped has 60 kB
 _MOST_JSON = 1 << 30  # a record to be replayed may hold all rows of a dataset
 _WORDS: dict[str, Scalar] = {
@@ -104,6 +106,13 @@ class Node:
         value = self.scalar()
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"a number is expected, not {self.described}")
+        return value
+
+    def finite(self) -> int | float:
+        """A finite number."""
+        value = self.number()
+        if not math.isfinite(value):
+            raise self.error(f"a finite number is expected, not {self.described}")
         return value
 
     def integer(self, at_least: int | None = None) -> int:
@@ -222,12 +231,21 @@ def parse_json(text: str, name: str, path: Path = Path()) -> Node:
     return _json_node(parsed, path, name)
 
 
+def _at_most(file: BinaryIO, most: int) -> bytes:
+    """What is in a file, up to so many bytes. It is read in pieces, because reading takes as much
+    memory as is asked for, and a pipe does not say how much there is."""
+    pieces: list[bytes] = []
+    while most > 0 and (piece := file.read(min(most, _PIECE))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
+
+
 def _text_of(path: Path, missing: type[OkbenchError], most: int) -> str:
     shown = _shown(path)
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size or most  # a pipe has none
-            content = file.read(min(size, most) + 1)  # which takes that much memory at once
+            content = _at_most(file, most + 1)
         if len(content) > most:
             raise ConfigError(f"{shown}: longer than the {most:,} bytes that are read")
         return io.StringIO(content.decode("utf-8-sig"), newline=None).read()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from okbench.base.config_nodes import Node
 from okbench.papers.table_types import StatedComplexity
 
-_ORDER = re.compile(r"O\(((?:[A-Za-z](?:\^\d+)?)+)\)")
+_ORDER = re.compile(r"O\(((?:[A-Za-z](?:\^\d{1,3})?)+)\)")
 _POWER = re.compile(r"([A-Za-z])(?:\^(\d+))?")
 
 

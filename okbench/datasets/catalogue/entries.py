@@ -117,7 +117,7 @@ def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool
         by_hand=_texts(entry.get("by_hand")),
         embedded=_text(entry.get("embedded")),
         parameters=(
-            {key: value.number() for key, value in entry["parameters"].items()}
+            {key: value.finite() for key, value in entry["parameters"].items()}
             if "parameters" in entry
             else {}
         ),
