@@ -105,9 +105,10 @@ def _check(results: Path, table: Table) -> None:
     from okbench.reports.guard.check import check
     from okbench.reports.guard.check_text import PAGES
     from okbench.reports.results_paths import read_file
+    from okbench.trials.store.trials_of_lines import TrialsOfLines
 
-    path = Store.of(results, table.name).path
-    found = check(table.name, read_file(path), read_file(path))
+    path, shared = Store.of(results, table.name).path, TrialsOfLines(shared=True)
+    found = check(table.name, read_file(path, trials=shared), read_file(path, trials=shared))
     PAGES["text"](found)
     assert found.passed
 

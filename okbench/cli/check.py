@@ -115,13 +115,15 @@ def _check_results(
     from okbench.reports.guard.check import joined
     from okbench.reports.results_paths import pairs, read_file
     from okbench.trials.store.files import Store
+    from okbench.trials.store.trials_of_lines import TrialsOfLines
 
     sized = {name for name, version in versions().items() if version is not None}
     found = []
     for pair in pairs(baseline, new):
-        before = read_file(pair.baseline, curves=True)
+        shared = TrialsOfLines(shared=True)
+        before = read_file(pair.baseline, curves=True, trials=shared)
         has_curves = any(outcome.curve for outcome in before.measured)
-        now = Store(pair.new).read(curves=has_curves)
+        now = Store(pair.new).read(curves=has_curves, trials=shared)
         found.append(
             check_contents(
                 pair.table,

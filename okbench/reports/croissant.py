@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -23,7 +22,7 @@ from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import value_of
 from okbench.trials.store.outcome_json import setting_json, to_bytes
 from okbench.trials.store.results_file import Contents
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.trial_types import Family, Outcome, Trial
 
 Json = dict[str, Any]
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
@@ -161,10 +160,11 @@ def _record_set(table: str, contents: Contents) -> Json:
 
 def _records(contents: Contents) -> Iterator[Json]:
     """One record per cell: the trials that differ in their repetition alone."""
-    groups: dict[Trial, list[Outcome]] = {}
+    groups: dict[Family, list[Outcome]] = {}
     for outcome in contents.standing().values():
-        groups.setdefault(replace(outcome.trial, repetition=0), []).append(outcome)
-    for trial, outcomes in groups.items():
+        groups.setdefault(outcome.trial.family, []).append(outcome)
+    for family, outcomes in groups.items():
+        trial = family.trial
         scored = [(one, value) for one in outcomes
                   if (value := value_of(one, trial.metric)) is not None]  # fmt: skip
         done, values = [one for one, _ in scored], [value for _, value in scored]

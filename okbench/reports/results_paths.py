@@ -12,6 +12,7 @@ from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_names import checked_name
 from okbench.trials.store.files import Store
 from okbench.trials.store.results_file import Contents
+from okbench.trials.store.trials_of_lines import TrialsOfLines
 from okbench.trials.trial_types import Outcome
 
 RUNS, BASELINES = Path("runs"), Path("results")
@@ -102,11 +103,11 @@ def _baseline_named(name: str) -> Path:
     return path
 
 
-def read_file(path: Path, curves: bool = False) -> Contents:
+def read_file(path: Path, curves: bool = False, trials: TrialsOfLines | None = None) -> Contents:
     """What a results file holds; it must be there."""
     if not path.is_file():
         raise UsageError(f"no results at {path}")
-    return Store(path).read(curves=curves)
+    return Store(path).read(curves=curves, trials=trials)
 
 
 def outcomes_at(place: Path) -> dict[str, Outcome]:

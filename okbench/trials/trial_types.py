@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, Literal
 
 from okbench.papers.table_types import Orders
@@ -18,8 +18,17 @@ Curve = tuple[tuple[float | None, ...], ...]
 PROTOCOL_VERSION = 1  # raised by hand when the protocol loop changes outcomes
 
 
-@dataclass(frozen=True)
-class Trial:
+class _Computed:
+    """What is computed of a trial once. Slots, because a report holds a million of trials."""
+
+    __slots__ = ("_family", "_id")
+
+    _family: Family
+    _id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial(_Computed):
     """One learner on one permutation of one dataset; its id covers all that decides the outcome."""
 
     dataset: str
@@ -38,24 +47,86 @@ class Trial:
     tolerance: float = 0.0  # approximation protocol: how far apart two kernels may be
 
     @property
+    def family(self) -> Family:
+        """What this trial has in common with its other repetitions."""
+        try:
+            return self._family
+        except AttributeError:
+            object.__setattr__(self, "_family", Family(self))
+            return self._family
+
+    @property
     def spelled(self) -> str:
         """The id before hashing, to be checked by eye."""
-        settings = " ".join(f"{name}={spelled(value)}" for name, value in self.settings)
-        kind = PROTOCOLS[self.protocol]
-        rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
-        return (
-            f"{kind.spelled(kind.detail(self))}/{self.protocol_version} | "
-            f"{self.learner}/{self.learner_version} {settings} | "
-            f"{rows}@{self.fingerprint} | "
-            f"order={self.order}/{self.repetition} seed={self.seed}"
-        )
+        return self.family.spelled(self.repetition)
 
-    @cached_property
+    @property
     def id(self) -> str:
-        return hashlib.sha256(self.spelled.encode()).hexdigest()[:16]
+        try:
+            return self._id
+        except AttributeError:
+            object.__setattr__(self, "_id", self.family.id_of(self.repetition))
+            return self._id
+
+    def repeated(self, repetition: int) -> Trial:
+        """The same trial on another permutation. It shares its family, so it takes a fraction of
+        the time of `replace`."""
+        return self.family.repetition(repetition)
 
 
-@dataclass(frozen=True)
+_SHARED = tuple(field.name for field in fields(Trial) if field.name != "repetition")
+_shared_values = attrgetter(*_SHARED)
+_SETTERS = tuple(vars(Trial)[name].__set__ for name in _SHARED)
+_set_repetition = vars(Trial)["repetition"].__set__
+_set_family = vars(_Computed)["_family"].__set__
+
+
+class Family:
+    """Trials that differ in their repetition alone: `trial` is one of them. Families are equal if
+    all other fields of their trials are."""
+
+    __slots__ = ("_after", "_before", "_hash", "_key", "trial")
+
+    def __init__(self, trial: Trial) -> None:
+        settings = " ".join(f"{name}={spelled(value)}" for name, value in trial.settings)
+        kind = PROTOCOLS[trial.protocol]
+        rows = f"{trial.dataset}:{trial.variant}" if trial.variant else trial.dataset
+        self.trial = trial
+        self._key = _shared_values(trial)
+        self._hash = hash(self._key)
+        self._before = (
+            f"{kind.spelled(kind.detail(trial))}/{trial.protocol_version} | "
+            f"{trial.learner}/{trial.learner_version} {settings} | "
+            f"{rows}@{trial.fingerprint} | "
+            f"order={trial.order}/"
+        )
+        self._after = f" seed={trial.seed}"
+
+    def spelled(self, repetition: int) -> str:
+        """All that decides the outcome of a repetition."""
+        return f"{self._before}{repetition}{self._after}"
+
+    def id_of(self, repetition: int) -> str:
+        """The id of a repetition."""
+        return hashlib.sha256(self.spelled(repetition).encode()).hexdigest()[:16]
+
+    def repetition(self, repetition: int) -> Trial:
+        """A trial of the family, made without the checks of a constructor."""
+        made = object.__new__(Trial)
+        for set_field, value in zip(_SETTERS, self._key, strict=True):
+            set_field(made, value)
+        _set_repetition(made, repetition)
+        _set_family(made, self)
+        return made
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Family) and self._key == other._key)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a trial: one line of a results file.
 

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def changed_bytes(count: int) -> Iterator[tuple[str, bytes]]:
 def readable(data: bytes) -> bool:
     """Whether a file can be read; otherwise one StoreError says which line of it cannot."""
     try:
-        contents_of(Path("tiny.jsonl"), data)
+        contents_of(Path("tiny.jsonl"), BytesIO(data))
     except StoreError as error:
         message = str(error)
         assert re.match(r"tiny\.jsonl:\d+: ", message), message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def found_in(data: bytes) -> int | None:
     """The number of the line that is found to be damaged."""
     try:
-        contents_of(PATH, data)
+        contents_of(PATH, BytesIO(data))
     except StoreError as error:
         found = re.match(r"small\.jsonl:(\d+): ", str(error))
         return int(found[1]) if found else -1
@@ -68,9 +69,9 @@ def test_bytes_that_are_written_over_are_found_in_the_line_of_the_first(
     place = data.draw(st.integers(0, len(small) - 1))
     over = data.draw(st.binary(min_size=1, max_size=4))
     changed = small[:place] + over + small[place + len(over) :]
-    whole, now = contents_of(PATH, small), found_in(changed)
+    whole, now = contents_of(PATH, BytesIO(small)), found_in(changed)
     if now is None:  # nothing but the end of the file is gone, as after a crash, or white space
-        assert is_beginning(contents_of(PATH, changed), whole)
+        assert is_beginning(contents_of(PATH, BytesIO(changed)), whole)
     else:
         line = small.count(b"\n", 0, place) + 1
         assert line <= now <= line + over.count(b"\n") + 1
@@ -88,8 +89,8 @@ def is_beginning(some: Contents, whole: Contents) -> bool:
 @example(0)
 def test_a_file_that_ends_early_holds_what_stood_before(small: bytes, length: int) -> None:
     kept = small[: length % len(small)]
-    contents = contents_of(PATH, kept)
-    assert is_beginning(contents, contents_of(PATH, small))
+    contents = contents_of(PATH, BytesIO(kept))
+    assert is_beginning(contents, contents_of(PATH, BytesIO(small)))
     assert contents.end == kept.rfind(b"\n") + 1
 
 
@@ -105,7 +106,7 @@ def test_a_line_without_a_checksum_among_lines_with_one_is_damaged(small: bytes)
     lines = small.splitlines(keepends=True)
     lines[-1] = lines[-1][: -len(b',"crc":"01234567"}\n')] + b"}\n"
     with pytest.raises(StoreError, match=r"small\.jsonl:5: a damaged line \(it has no checksum"):
-        contents_of(PATH, b"".join(lines))
+        contents_of(PATH, BytesIO(b"".join(lines)))
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3])
@@ -120,8 +121,8 @@ def test_files_of_every_schema_are_read(schema: int) -> None:
 @pytest.mark.parametrize("second", [1, 2, 3])
 def test_files_of_any_two_schemas_can_be_put_into_one_by_hand(first: int, second: int) -> None:
     parts = [(COMMITTED / f"schema{schema}.jsonl").read_bytes() for schema in (first, second)]
-    contents = contents_of(PATH, b"".join(parts))
-    assert len(contents.measured) == sum(len(contents_of(PATH, p).measured) for p in parts)
+    contents = contents_of(PATH, BytesIO(b"".join(parts)))
+    assert len(contents.measured) == sum(len(contents_of(PATH, BytesIO(p)).measured) for p in parts)
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3])
@@ -136,13 +137,13 @@ def test_what_is_added_to_a_file_of_any_schema_has_checksums(schema: int, tmp_pa
     assert len(added) == (3 if schema < 3 else 2)
     flipped = store.path.read_bytes().replace(b'"total":3,', b'"total":2,')
     with pytest.raises(StoreError, match="it was changed after it was written"):
-        contents_of(PATH, flipped)
+        contents_of(PATH, BytesIO(flipped))
 
 
 def test_lines_taken_from_one_file_and_put_into_another_are_read(small: bytes) -> None:
     old = to_bytes({"okbench": "results", "schema": 2})
     lines = small.splitlines(keepends=True)
-    assert len(contents_of(PATH, old + lines[-1] + lines[-2]).measured) == 2
+    assert len(contents_of(PATH, BytesIO(old + lines[-1] + lines[-2])).measured) == 2
     assert found_in(old + lines[-1].replace(b'"total":3', b'"total":2')) == 2
 
 
@@ -159,7 +160,7 @@ def test_lines_taken_from_one_file_and_put_into_another_are_read(small: bytes) -
 )
 def test_what_editors_add_changes_nothing(change: object, small: bytes, tmp_path: Path) -> None:
     assert callable(change)
-    whole, edited = contents_of(PATH, small), contents_of(PATH, change(small))
+    whole, edited = contents_of(PATH, BytesIO(small)), contents_of(PATH, BytesIO(change(small)))
     assert (edited.measured, edited.plans) == (whole.measured, whole.plans)
     store = Store(tmp_path / "t.jsonl")
     store.path.write_bytes(change(small))
@@ -172,14 +173,14 @@ def test_what_editors_add_changes_nothing(change: object, small: bytes, tmp_path
 @pytest.mark.parametrize("schema", ["-3", "0", "1.9", '"2"', "true", "null", "[]"])
 def test_a_schema_that_cannot_be_is_refused(schema: str) -> None:
     with pytest.raises(StoreError, match=r"small\.jsonl:1: a damaged line \(schema is "):
-        contents_of(PATH, b'{"okbench":"results","schema":%b}\n' % schema.encode())
+        contents_of(PATH, BytesIO(b'{"okbench":"results","schema":%b}\n' % schema.encode()))
 
 
 def test_a_checksum_written_in_another_form_is_refused(small: bytes) -> None:
     old = to_bytes({"okbench": "results", "schema": 2})
     last = small.splitlines(keepends=True)[-1].replace(b'"crc":', b'"crc": ')
     with pytest.raises(StoreError, match=r"small\.jsonl:2: .*unknown key 'crc'"):
-        contents_of(PATH, old + last)
+        contents_of(PATH, BytesIO(old + last))
 
 
 def test_a_plan_that_was_changed_is_found() -> None:

@@ -170,9 +170,9 @@ def _lines(
     for hash_ in sorted({outcome.environment for outcome in kept}):
         if hash_ in environments:
             yield environment_line(hash_, environments[hash_])
-    first = {replace(outcome.trial, repetition=0) for outcome in kept}
+    kinds = {outcome.trial.family for outcome in kept}
     for plan in loaded.contents.distinct_plans():
-        if plan.trial in first:
+        if plan.trial.family in kinds:
             yield plan_line(plan)
     for outcome in kept:
         yield outcome_line(outcome)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.trial_types import Family, Outcome, Trial
 
 GroupKey = tuple[str, str]  # dataset, learner; with what distinguishes it from others
 
 
-Kinds = dict[GroupKey, dict[Trial, list[Outcome]]]  # by the trial on permutation 0
+Kinds = dict[GroupKey, dict[Family, list[Outcome]]]
 
 
 def grouped(outcomes: Iterable[Outcome]) -> dict[GroupKey, list[Outcome]]:
@@ -45,15 +44,14 @@ def _kinds(outcomes: Iterable[Outcome]) -> Kinds:
     for outcome in outcomes:
         trial = outcome.trial
         rows = f"{trial.dataset}:{trial.variant}" if trial.variant else trial.dataset
-        kind = replace(trial, repetition=0)
-        found[rows, trial.learner].setdefault(kind, []).append(outcome)
+        found[rows, trial.learner].setdefault(trial.family, []).append(outcome)
     return found
 
 
-def _distinctions(groups: Iterable[Iterable[Trial]]) -> dict[Trial, str]:
+def _distinctions(groups: Iterable[Iterable[Family]]) -> dict[Family, str]:
     """What each kind has that not all of them have: `(step=0.1)`."""
-    traits: Mapping[Trial, Mapping[str, object]] = {
-        kind: _traits(kind) for kinds in groups for kind in kinds
+    traits: Mapping[Family, Mapping[str, object]] = {
+        kind: _traits(kind.trial) for kinds in groups for kind in kinds
     }
     common = set.intersection(*(set(own.items()) for own in traits.values()))
     own = {

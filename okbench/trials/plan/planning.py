@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -78,7 +77,7 @@ def cell_plans(
 def _cell_plan(table: Table, row: DatasetRow, column: LearnerColumn, trial: Trial) -> CellPlan:
     takes = frozenset(settings_of(_learner_of(column)[1]))
     given = takes & table.settings.get((row.name, column.label), {}).keys()
-    return CellPlan(table.trials_of, column.label, replace(trial, repetition=0), given, takes)
+    return CellPlan(table.trials_of, column.label, trial.repeated(0), given, takes)
 
 
 def remaining(trials: list[Trial], known: Mapping[str, Outcome], options: Options) -> list[Trial]:
@@ -125,7 +124,7 @@ def _trials(
     first = first_trial(table, row, column, options, dataset.fingerprint)
     if first.order == "published":
         published_orders(dataset, max(repetitions) + 1)
-    return tuple(replace(first, repetition=repetition) for repetition in repetitions)
+    return tuple(first.repeated(repetition) for repetition in repetitions)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from okbench.trials.store.outcome_json import presentable
 from okbench.trials.store.plans import CellPlan
 from okbench.trials.store.read_lines import blessed_of, check_readable, contents_of
 from okbench.trials.store.results_file import Contents
+from okbench.trials.store.trials_of_lines import TrialsOfLines
 from okbench.trials.trial_types import Outcome
 
 _ADVICE = {
@@ -57,7 +58,7 @@ class Store:
         """The store of a table, `lsokl/table5`, in a results folder."""
         return cls(file_of(results, table, ".jsonl"))
 
-    def outcomes(self, timed: bool | None = None) -> dict[str, Outcome]:
+    def outcomes(self, timed: bool | None = None) -> Mapping[str, Outcome]:
         """What came of each trial, by id; none when the file is not there yet."""
         return self.read().standing(timed)
 
@@ -71,16 +72,17 @@ class Store:
             line = file.readline()
         return blessed_of(self.path, line)
 
-    def read(self, curves: bool = True) -> Contents:
+    def read(self, curves: bool = True, trials: TrialsOfLines | None = None) -> Contents:
         """All the file holds, nothing when it is not there. Reading it without the curves takes
-        half the time; then every curve is empty.
+        half the time; then every curve is empty. Files that are read with the same `trials` share
+        those that they both have.
         """
         if not os.path.lexists(self.path):
             return Contents()
         with _explained(self.path, "read"):
             _check_file(self.path)
-            data = self.path.read_bytes()
-        return contents_of(self.path, data, curves)
+            with self.path.open("rb") as file:
+                return contents_of(self.path, file, curves, trials)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -17,8 +17,7 @@ for, the one which gives more of its settings has it. A plan that a run wrote co
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from operator import attrgetter
+from dataclasses import dataclass
 from typing import Any
 
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Setting, Table
@@ -26,13 +25,10 @@ from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.cells import Cell, chosen_cells, repetitions_of, row_key
 from okbench.trials.plan.options import Options
 from okbench.trials.store.plans import CellPlan
-from okbench.trials.trial_types import PROTOCOL_VERSION, Outcome, Trial
+from okbench.trials.trial_types import PROTOCOL_VERSION, Family, Outcome, Trial
 
 Versions = Mapping[str, Any]  # of the installed learners, by name; None where it is not known
 _ALL = Options()
-_without_repetition = attrgetter(
-    *(field.name for field in fields(Trial) if field.name != "repetition")
-)
 
 
 def recall(
@@ -77,7 +73,7 @@ class _Candidate:
         return installed, self.given is not None, self.place
 
     def ids(self, repetitions: Iterable[int]) -> tuple[str, ...]:
-        return tuple(replace(self.trial, repetition=number).id for number in repetitions)
+        return tuple(map(self.trial.family.id_of, repetitions))
 
     def is_given_by(self, settings: Mapping[str, Setting]) -> bool:
         """Whether the YAML of a cell gives these settings today."""
@@ -101,13 +97,13 @@ def _candidates(outcomes: Iterable[Outcome], plans: Sequence[CellPlan]) -> Itera
     """The plans as they were written, and those that the other outcomes make up."""
     planned = set()
     for place, plan in enumerate(plans):
-        planned.add(_without_repetition(plan.trial))
+        planned.add(plan.trial.family)
         yield _Candidate(plan.trial, plan.given, plan.takes, place)
-    latest: dict[Hashable, tuple[int, Trial]] = {}
+    latest: dict[Family, tuple[int, Trial]] = {}
     for place, outcome in enumerate(outcomes):
-        latest[_without_repetition(outcome.trial)] = place, outcome.trial
-    for key, (place, trial) in latest.items():
-        if key not in planned:
+        latest[outcome.trial.family] = place, outcome.trial
+    for family, (place, trial) in latest.items():
+        if family not in planned:
             yield _Candidate(trial, None, frozenset(name for name, _ in trial.settings), place)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from okbench.base.errors import StoreError
 from okbench.trials.store.field_types import check_blessed, check_environment, check_text, shown
@@ -13,6 +15,8 @@ from okbench.trials.store.lines import SCHEMA, header_line, is_intact
 from okbench.trials.store.outcome_json import outcome_of, to_bytes, without_curve
 from okbench.trials.store.plans import plan_of
 from okbench.trials.store.results_file import Contents
+from okbench.trials.store.trials_of_lines import TrialsOfLines
+from okbench.trials.trial_types import Family, Outcome
 
 _WITH_CHECKSUMS = 3  # the first schema whose lines have them
 _HEADERS = [
@@ -28,67 +32,110 @@ _KEYS = {
 }
 
 
-def contents_of(path: Path, data: bytes, curves: bool = True) -> Contents:
-    """What the bytes of a results file say; a StoreError names the line that is damaged."""
-    *lines, rest = data.split(b"\n")
+def contents_of(
+    path: Path, file: BinaryIO, curves: bool = True, trials: TrialsOfLines | None = None
+) -> Contents:
+    """What a results file says; a StoreError names the line that is damaged. `trials` are those of
+    another file, with which this one shares the trials that both have.
+    """
+    reader = _Reader(path, curves, trials)
+    number, rest = 0, b""
+    with _no_garbage_collection():
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                rest = line
+                break
+            reader.take(line, number)
+            reader.contents.end += len(line)
     start = rest.removeprefix(_BYTE_ORDER_MARK)
-    if not lines and not any(header.startswith(start) for header in _HEADERS):
+    if number < 2 and rest and not any(header.startswith(start) for header in _HEADERS):
         raise _not_results(path)
-    contents = Contents(end=len(data) - len(rest), torn=bool(rest))
-    for number, line in enumerate(lines, start=1):
-        _take(contents, path, line, number, curves)
     if is_intact(rest[:-1]):
-        raise _damaged(path, len(lines) + 1, "its end is not an end of line")
-    return contents
+        raise _damaged(path, number, "its end is not an end of line")
+    reader.contents.torn = bool(rest)
+    return reader.contents
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A million outcomes hold no cycles, and looking for some takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def blessed_of(path: Path, line: bytes) -> Mapping[str, Any]:
     """What the first line of a results file says of a baseline."""
-    contents = Contents()
+    reader = _Reader(path, curves=False)
     if line.endswith(b"\n"):
-        _take(contents, path, line, 1, curves=False)
-    return contents.blessed
+        reader.take(line, 1)
+    return reader.contents.blessed
 
 
-def _take(contents: Contents, path: Path, line: bytes, number: int, curves: bool) -> None:
-    """Add what a line says to the contents. Blank lines, and what editors put before the first
-    line or at the end of each, say nothing."""
-    line = line.removeprefix(_BYTE_ORDER_MARK).strip()
-    if not line and number > 1:
-        return
-    intact = is_intact(line)
-    if intact is False:
-        raise _damaged(path, number, "it was changed after it was written: its checksum differs")
-    try:
-        record = _record_of((line if curves else without_curve(line)).decode("utf-8"))
+class _Reader:
+    """Adds up what the lines of one file say."""
+
+    def __init__(self, path: Path, curves: bool, trials: TrialsOfLines | None = None) -> None:
+        self.contents = Contents()
+        self._path, self._curves = path, curves
+        self._trials = trials or TrialsOfLines()
+        self._last: dict[Family, Outcome] = {}
+
+    def take(self, line: bytes, number: int) -> None:
+        """Take one line. Blank lines, and what editors put before the first line or at the end of
+        each, say nothing."""
+        line = line.removeprefix(_BYTE_ORDER_MARK).strip()
+        if not line and number > 1:
+            return
+        intact = is_intact(line)
+        if intact is False:
+            raise _damaged(
+                self._path, number, "it was changed after it was written: its checksum differs"
+            )
+        try:
+            self._take_record(line, number, intact)
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            StopIteration,
+            RecursionError,
+        ) as error:
+            if number == 1 and not isinstance(error, _WrongHeader):
+                raise _not_results(self._path) from error
+            what = f"no {shown(error.args[0])}" if isinstance(error, KeyError) else str(error)
+            raise _damaged(self._path, number, what) from error
+
+    def _take_record(self, line: bytes, number: int, intact: bool | None) -> None:
+        """Take a line whose checksum is right, or that has none."""
+        contents = self.contents
+        line = line if self._curves else without_curve(line)
+        trial, line = self._trials.taken_from(line)
+        record = _record_of(line.decode("utf-8"))
         if intact:
             del record["crc"]
         kind = next(iter(record)) if number > 1 else "okbench"
         if not _KEYS[kind].issuperset(record):
             raise ValueError(f"unknown key {shown(min(record.keys() - _KEYS[kind]))}")
         if kind == "okbench":
-            _take_header(contents, path, number, record)
+            _take_header(contents, self._path, number, record)
         if intact is None and contents.schema >= _WITH_CHECKSUMS:
             raise ValueError("it has no checksum")
         if kind == "outcome":
-            contents.measured.append(outcome_of(record["outcome"]))
+            before = None if trial is None else self._last.get(trial.family)
+            outcome = outcome_of(record["outcome"], trial, like=before)
+            contents.measured.append(outcome)
+            self._last[outcome.trial.family] = outcome
         elif kind == "environment":
             check_environment(record["environment"])
             contents.environments[check_text("hash", record["hash"])] = record["environment"]
         elif kind == "plan":
             contents.plans.append(plan_of(record["plan"]))
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        StopIteration,
-        RecursionError,
-    ) as error:
-        if number == 1 and not isinstance(error, _WrongHeader):
-            raise _not_results(path) from error
-        what = f"no {shown(error.args[0])}" if isinstance(error, KeyError) else str(error)
-        raise _damaged(path, number, what) from error
 
 
 class _WrongHeader(ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,33 @@ class Contents:
     torn: bool = False
     plans: list[CellPlan] = field(default_factory=list)
     schema: int = 0
+    _apart: tuple[dict[str, Outcome], dict[str, Outcome]] = field(
+        default_factory=lambda: ({}, {}), init=False, repr=False, compare=False
+    )
+    _counted: int = field(default=0, init=False, repr=False, compare=False)
 
-    def standing(self, timed: bool | None = None) -> dict[str, Outcome]:
+    def standing(self, timed: bool | None = None) -> Mapping[str, Outcome]:
         """What came of each trial, by id. The later line of a trial stands, except that only
         another `done` replaces a `done`, and an `interrupted` replaces nothing but itself.
 
         Timed and untimed outcomes are kept apart: ask for one kind, or for None, which gives the
         timed outcome of a trial where it is as good as the other.
         """
-        wanted = (outcome for outcome in self.each() if timed in (None, outcome.timed))
-        ranked = sorted(wanted, key=lambda outcome: (_weight(outcome), outcome.timed))
+        untimed, alone = self._kinds
+        if timed is not None:
+            return alone if timed else untimed
+        if not (untimed and alone):
+            return alone or untimed
+        ranked = sorted(self.each(), key=lambda one: (_weight(one), one.timed))
         return {outcome.trial.id: outcome for outcome in ranked}
+
+    @property
+    def _kinds(self) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+        """The untimed and the timed outcomes that stand, put together once for a file as read."""
+        if len(self.measured) != self._counted:
+            self._apart = _standing_of(self.measured, False), _standing_of(self.measured, True)
+            self._counted = len(self.measured)
+        return self._apart
 
     def each(self) -> Iterator[Outcome]:
         """The outcome of each trial that stands, the timed and the untimed one of a trial."""
@@ -54,6 +70,8 @@ class Contents:
 
     def disputed(self) -> dict[str, tuple[Outcome, Outcome]]:
         """Trials that were done more than once with different scores, which their ids rule out."""
+        if len(self.measured) == sum(map(len, self._kinds)) and not all(self._kinds):
+            return {}  # every trial was done once
         first: dict[str, Outcome] = {}
         found: dict[str, tuple[Outcome, Outcome]] = {}
         for outcome in self.measured:
@@ -62,6 +80,19 @@ class Contents:
                 if (before.total, before.rows) != (outcome.total, outcome.rows):
                     found[outcome.trial.id] = (before, outcome)
         return found
+
+
+def _standing_of(measured: Sequence[Outcome], timed: bool) -> dict[str, Outcome]:
+    """The outcomes of one kind that stand; those of finished trials come last."""
+    found: dict[str, Outcome] = {}
+    for outcome in measured:
+        if outcome.timed is timed:
+            id_ = outcome.trial.id
+            if id_ not in found or _weight(outcome) >= _weight(found[id_]):
+                found[id_] = outcome
+    if all(outcome.status == "done" for outcome in found.values()):
+        return found
+    return {one.trial.id: one for one in sorted(found.values(), key=_weight)}
 
 
 def _weight(outcome: Outcome) -> int:

@@ -1,0 +1,79 @@
+"""The trials of the lines of a results file. Those of one cell differ in their repetition alone, so
+what they have in common is read and checked once: it is more than half of every line.
+"""
+
+from __future__ import annotations
+
+import json
+
+from okbench.trials.store.outcome_json import trial_of
+from okbench.trials.trial_types import Trial
+
+_OUTCOME = b'{"outcome":{'
+_ID = _OUTCOME + b'"id":"'
+_TRIAL = b'","trial":'
+_NEXT = b'},"status":"'  # cannot be in a text, where a quote has a backslash before it
+_REPETITION = b',"repetition":'
+_ID_END = len(_ID) + 16
+_BEGIN = _ID_END + len(_TRIAL)
+
+
+class TrialsOfLines:
+    """Takes the trial out of a line that is written as okbench writes it.
+
+    With `shared`, a trial that was met before is the same object, so that two files that are
+    compared hold each trial once.
+    """
+
+    def __init__(self, shared: bool = False) -> None:
+        self._cells: dict[tuple[bytes, bytes], _Cell | None] = {}
+        self._shared = shared
+
+    def taken_from(self, line: bytes) -> tuple[Trial | None, bytes]:
+        """The trial of an outcome, and the line without it and its id. A line of another form, and
+        one whose id is not that of its trial, is given back whole for a complete check.
+        """
+        end = line.find(_NEXT, _BEGIN)
+        if end < 0 or not line.startswith(_ID) or line[_ID_END:_BEGIN] != _TRIAL:
+            return None, line
+        trial = self._trial_of(line[_BEGIN : end + 1])
+        if trial is None or trial.id.encode() != line[len(_ID) : _ID_END]:
+            return None, line
+        return trial, _OUTCOME + line[end + len(b"},") :]
+
+    def _trial_of(self, text: bytes) -> Trial | None:
+        """The trial that is written so, as a repetition of one that was checked."""
+        before, _, rest = text.partition(_REPETITION)
+        digits, comma, after = rest.partition(b",")
+        if not (comma and digits.isdigit() and (digits[0] != b"0"[0] or len(digits) == 1)):
+            return None
+        if (before, after) not in self._cells:
+            first = _checked(text)
+            self._cells[before, after] = None if first is None else _Cell(first, self._shared)
+        cell = self._cells[before, after]
+        return None if cell is None else cell.trial(int(digits))
+
+
+class _Cell:
+    """Trials that differ in their repetition alone."""
+
+    def __init__(self, first: Trial, shared: bool) -> None:
+        self._first = first
+        self._met: dict[int, Trial] | None = {} if shared else None
+
+    def trial(self, repetition: int) -> Trial:
+        if self._met is None:
+            return self._first.repeated(repetition)
+        if repetition not in self._met:
+            self._met[repetition] = self._first.repeated(repetition)
+        return self._met[repetition]
+
+
+def _checked(text: bytes) -> Trial | None:
+    """The trial that is written so, None if it is not certain that others are read alike."""
+    if b"\\" in text or text.count(b'"repetition"') > 1:
+        return None
+    try:
+        return trial_of(json.loads(text))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
