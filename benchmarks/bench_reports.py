@@ -66,25 +66,30 @@ def large_table(runs: int) -> Table:
 def write_outcomes(table: Table, results: Path) -> int:
     path = Store.of(results, table.name).path
     path.parent.mkdir(parents=True)
-    lines = [to_bytes({"outcome": outcome_record(one)}) for one in _outcomes(table)]
+    lines = [
+        to_bytes({"outcome": outcome_record(one)}) for one in large_outcomes(table, curves=True)
+    ]
     path.write_bytes(to_bytes({"okbench": "results", "schema": 1}) + b"".join(lines))
     return len(lines)
 
 
-def _outcomes(table: Table) -> Iterator[Outcome]:
+def large_outcomes(table: Table, curves: bool = False) -> Iterator[Outcome]:
+    """An outcome of every trial of the table, with random numbers."""
     draw = random.Random(1)
     for column in table.learners:
         entry = find(column.learner)
         settings = resolve_settings(entry.load(), column.label, {}, "here")
         for row in table.datasets:
+            first = Trial(row.name, "", "f" * 12, entry.name, entry.version, settings,
+                          "single-pass", "mistake_rate", 0)  # fmt: skip
             for repetition in range(table.protocol.runs):
-                trial = Trial(row.name, "", "f" * 12, entry.name, entry.version, settings,
-                              "single-pass", "mistake_rate", repetition)  # fmt: skip
                 curve = tuple(
-                    (2500 * k, draw.randrange(9999), 100, draw.random()) for k in range(POINTS)
+                    (2500 * k, draw.randrange(9999), 100, draw.random())
+                    for k in range(POINTS if curves else 0)
                 )
-                yield Outcome(trial, "done", 50_000, draw.randrange(1000, 2000), draw.random(),
-                              draw.random(), None, 100, 123_456, curve)  # fmt: skip
+                yield Outcome(first.repeated(repetition), "done", 50_000,
+                              draw.randrange(1000, 2000), draw.random(), draw.random(), None,
+                              100, 123_456, curve)  # fmt: skip
 
 
 def _measured(work: str, results: Path, runs: int) -> tuple[float, float]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import mean
 
 from okbench.papers.table_types import Table
@@ -19,7 +20,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, in_rounds, named_in, remaining, trials_by_cell
 from okbench.trials.run.memory_needs import Need, available, needs, rows_bytes
 from okbench.trials.store.files import Store
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.trial_types import Family, Outcome, Trial
 
 Missing = Callable[[str, str], str | None]
 
@@ -132,30 +133,48 @@ def guesses(trials: Iterable[Trial], known: Iterable[Outcome], load: Load) -> di
     rows, with the same settings if there is such; else on the rows nearest in number. Seconds are
     in proportion to rows, also those of a trial that its time limit ended.
     """
-    by_learner: dict[str, list[Outcome]] = {}
-    for outcome in known:
-        if outcome.status in ("done", "timeout") and outcome.rows and outcome.seconds:
-            by_learner.setdefault(outcome.trial.learner, []).append(outcome)
-    of_kind: dict[Hashable, Guess] = {}  # repetitions are expected to take the same
+    measured = _Measured(known)
+    of_kind: dict[Family, Guess | None] = {}  # repetitions are expected to take the same
     found = {}
     for trial in trials:
-        if trial.learner in by_learner:
-            kind = (trial.learner, trial.settings, *_rows_key(trial))
-            if kind not in of_kind:
-                of_kind[kind] = _guess(trial, by_learner[trial.learner], load)
-            found[trial.id] = of_kind[kind]
+        family = trial.family
+        if family not in of_kind:
+            of_kind[family] = measured.guess(trial, load)
+        guess = of_kind[family]
+        if guess is not None:
+            found[trial.id] = guess
     return found
 
 
-def _guess(trial: Trial, measured: Sequence[Outcome], load: Load) -> Guess:
-    rows = load(trial.dataset, trial.variant).n_rows
-    there = [outcome for outcome in measured if _rows_key(outcome.trial) == _rows_key(trial)]
-    alike = [outcome for outcome in there if outcome.trial.settings == trial.settings]
-    nearest = alike or there or [min(measured, key=lambda outcome: abs(outcome.rows - rows))]
-    return Guess(
-        mean(_seconds(outcome, rows, whole=bool(there)) for outcome in nearest),
-        max(outcome.bytes or 0 for outcome in nearest),
-    )
+class _Measured:
+    """Outcomes with seconds, by learner and rows."""
+
+    def __init__(self, outcomes: Iterable[Outcome]) -> None:
+        self._learners: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
+        for outcome in outcomes:
+            if outcome.status in ("done", "timeout") and outcome.rows and outcome.seconds:
+                by_rows = self._learners.setdefault(outcome.trial.learner, {})
+                by_rows.setdefault(_rows_key(outcome.trial), []).append(outcome)
+
+    def guess(self, trial: Trial, load: Load) -> Guess | None:
+        """What a trial is expected to take; None if nothing is known of its learner."""
+        by_rows = self._learners.get(trial.learner)
+        if by_rows is None:
+            return None
+        rows = load(trial.dataset, trial.variant).n_rows
+        there = by_rows.get(_rows_key(trial), [])
+        alike = [outcome for outcome in there if outcome.trial.settings == trial.settings]
+        nearest = alike or there or [_nearest(by_rows, rows)]
+        return Guess(
+            mean(_seconds(outcome, rows, whole=bool(there)) for outcome in nearest),
+            max(outcome.bytes or 0 for outcome in nearest),
+        )
+
+
+def _nearest(by_rows: Mapping[tuple[str, str], Iterable[Outcome]], rows: int) -> Outcome:
+    """The outcome on the rows nearest in number."""
+    every = chain.from_iterable(by_rows.values())
+    return min(every, key=lambda outcome: abs(outcome.rows - rows))
 
 
 def _seconds(outcome: Outcome, rows: int, whole: bool) -> float:
