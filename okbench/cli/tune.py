@@ -95,14 +95,14 @@ def tune(
             f"{found.name} has no search for settings; add a 'tune:' block to its file"
         )
     search = _search(found.search, subset, trials, folds)
-    found = replace(found, search=search)
     store = Store.of(results, f"{found.name}.tune")
     chosen = _options(**asked)
     if has_own_rows(found):
         found = narrowed(found, chosen)
     with progress() as watch:
         load, missing = load_of(found), missing_of(found)
-        tuning = search_through(found, load, missing, store, chosen, watch)
+        searched = replace(found, search=search)
+        tuning = search_through(searched, load, missing, store, chosen, watch)
     path = to or file_of(results, found.name, ".tuned.yaml")
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:

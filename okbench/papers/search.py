@@ -38,7 +38,8 @@ What `okbench tune` chose stands in a file of its own: `table5.tuned.yaml` besid
 counts wherever that table is read; any other file has to be named. Its `cells` are written as a
 table's are and overrule them; a setting without a source is marked as tuned. Its `tried` says how
 many seconds each search took (`seconds`), and its `given up` which searches were ended because they
-would have taken longer than `na_after` in the table's protocol: such a cell is shown as NA.
+would have taken longer than `na_after` in the table's protocol: such a cell is shown as NA. A
+search that was smaller than the table's (`okbench tune --subset 0.1`) says so in `cut`.
 
 Any other `table5.NAME.yaml` beside a table is an alternative, `--settings NAME`: other settings of
 some of its cells, with sources of their own, on top of all that counts otherwise.
@@ -263,7 +264,8 @@ def read_searched(path: Path, table: str, cells: ReadCells) -> dict[CellKey, Sea
     found: dict[CellKey, Searched] = {}
     for key, node in cells(_if_any(fields.get("tried"))):
         if "seconds" in (tried := dict(node.items())):
-            found[key] = Searched(_seconds(tried["seconds"]))
+            cut = tried["cut"].text() if "cut" in tried else ""
+            found[key] = Searched(_seconds(tried["seconds"]), cut=cut)
     for key, node in cells(_if_any(fields.get(GIVEN_UP))):
         parts = node.fields({"seconds", "reason"}, required=["seconds", "reason"])
         found[key] = Searched(_seconds(parts["seconds"]), parts["reason"].text())

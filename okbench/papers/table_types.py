@@ -224,11 +224,13 @@ class Searched:
 
     `seconds` is the time inside the learner of all its trials. Where the search was given up, since
     it would have taken longer than the table allows, `seconds` is the estimate of the whole, and
-    `given_up` says what it was made from.
+    `given_up` says what it was made from. `cut` says in which way the search was smaller than the
+    one that the table asks for, so that its seconds stand for no search of the paper.
     """
 
     seconds: float
     given_up: str = ""
+    cut: str = ""
 
 
 @dataclass(frozen=True)

@@ -443,7 +443,7 @@ def test_the_file_has_the_choice_the_folds_and_the_seconds(tmp_path: Path) -> No
     assert record["search"]["folds"] == 4
     table = find(str(tmp_path / "folds.yaml"), tuned=path)
     found = table.searched["hyperplane", "N"]
-    assert (found.seconds, found.given_up) == (tried["seconds"], "")
+    assert (found.seconds, found.given_up, found.cut) == (tried["seconds"], "", "")
     assert table.settings["hyperplane", "N"]["neighbours"].source == "tuned"
     assert not table.left_out
 
@@ -470,6 +470,9 @@ def test_folds_shares_and_repeats_can_be_asked_for(tmp_path: Path) -> None:
     record = read_yaml(tmp_path / "runs" / "folds.tuned.yaml").plain()
     tried = record["tried"]["hyperplane"]["N"]
     assert (tried["folds"], tried["rows"], tried["permutations"]) == (2, 40, 3)
+    assert tried["cut"] == "0.1 of the rows instead of 0.5, 2 folds instead of 4"
+    table = find(str(tmp_path / "folds.yaml"), tuned=tmp_path / "runs" / "folds.tuned.yaml")
+    assert table.searched["hyperplane", "N"].cut == tried["cut"]
     for words in (["--folds", "1"], ["--folds", "0"], ["--folds", "200", "--subset", "0.1"]):
         refused = asked(tmp_path, "2d", *words)
         assert isinstance(refused.exception, UsageError | ConfigError), words

@@ -16,6 +16,7 @@ from okbench.papers.search import GIVEN_UP
 from okbench.papers.table_types import Range, Search, Table
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
+from okbench.trials.search.searched_ranges import runs_for, shares_for
 from okbench.trials.search.tuning import TIES, Choice, Try, spoken
 
 _PACKAGES = ("okbench", "numpy", "numba")
@@ -28,7 +29,8 @@ def write(
     search: Search,
     environment: Mapping[str, Any],
 ) -> None:
-    """Write the choices to a YAML file; choices made before for other cells stay in it."""
+    """Write the choices to a YAML file; choices made before for other cells stay in it. The search
+    may be another than the table's own; where it was smaller, that is written too."""
     record = _record(table, choices, search, environment)
     if path.exists():
         record = _joined(_read(path, table.name), record)
@@ -125,6 +127,7 @@ def _tried(choice: Choice, table: Table, search: Search) -> dict[str, Any]:
         "learner": f"{choice.trial.learner}/{choice.trial.learner_version}",
         "rows": choice.rows,
         "permutations": choice.runs,
+        **({"cut": cut} if (cut := _cut(choice, table, search)) else {}),
         **({"folds": search.folds} if search.folds else {}),
         "seconds": choice.seconds,
         "of": choice.trial.fingerprint,
@@ -135,6 +138,23 @@ def _tried(choice: Choice, table: Table, search: Search) -> dict[str, Any]:
             for each in choice.tries
         },
     }
+
+
+def _cut(choice: Choice, table: Table, search: Search) -> str:
+    """In which way less was searched than the table asks for; empty if it was not less."""
+    own = table.search or search
+    column = next(one for one in table.learners if one.label == choice.learner)
+    name = choice.dataset.partition(":")[0]
+    pairs = {
+        "of the rows": (shares_for(search, column).of(name), shares_for(own, column).of(name)),
+        "permutations": (runs_for(search, column), runs_for(own, column)),
+        "folds": (search.folds, own.folds),
+    }
+    return ", ".join(
+        f"{used:g} {what} instead of {asked:g}"
+        for what, (used, asked) in pairs.items()
+        if used < asked
+    )
 
 
 def _key(tried: Try, alone: bool) -> float | str:
