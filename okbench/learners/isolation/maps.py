@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.learners.base import arrays_in
 from okbench.learners.contract import Draws, FloatArray, NotBegun, Rows
-from okbench.learners.isolation.array_libraries import LIBRARIES, product_of
+from okbench.learners.isolation.array_libraries import LIBRARIES
 from okbench.learners.isolation.forest import Forest, forest_of
 from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
 from okbench.learners.isolation.references import sub_samples
@@ -87,7 +87,8 @@ class IsolationMap:
             partitions.cells(block, found)
         else:
             with np.errstate(all="ignore"):  # what overflows is decided by exact distances
-                partitions.cells(block, product_of(self.library), found)
+                sizes = np.array([self.size])
+                partitions.cells(block, str(self.library), sizes, found[np.newaxis])
         return found
 
     @property
