@@ -3,7 +3,8 @@
 Each fold is a variant of the dataset: the rows of `bkm fold 3/5` are those of `bkm` that the search
 may see, with the third fifth of them as the test rows. The test rows of the dataset itself are in
 no fold. Folds are stratified: each class is dealt out to them in turn, so that its numbers of rows
-differ by one at most, as the sizes of the folds do.
+differ by one at most, as the sizes of the folds do. The rows of a fold stand in a random order, or
+in that of the file where a table's rows do.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ _VARIANT = re.compile(r"(?:(?P<own>.*) )?fold (?P<number>\d+)/(?P<count>\d+)")
 
 @dataclass(frozen=True)
 class Folds:
-    """Loads folds of a random part of the training rows; the same for a seed and a `share`."""
+    """Loads folds of a random part of the training rows; the same for a seed and a `share`.
+    Datasets named in `in_order` keep the order of the file."""
 
     load: Load
     count: int
     share: float
     at_least: int
     seed: int
+    in_order: tuple[str, ...] = ()
 
     def __call__(self, name: str, variant: str = "") -> Dataset:
         return _fold(self, name, variant)
@@ -51,6 +54,9 @@ def _fold(folds: Folds, name: str, variant: str) -> Dataset:
         raise UsageError(f"{name}: '{variant}' names no fold")
     number = int(found["number"])
     whole, rows, fold_of = _dealt(folds, name, found["own"] or "")
+    if name in folds.in_order:
+        by_number = np.argsort(rows)
+        rows, fold_of = rows[by_number], fold_of[by_number]
     apart = fold_of == number - 1
     order = np.concatenate([rows[~apart], rows[apart]])
     return replace(

@@ -54,12 +54,16 @@ def label_of(column: LearnerColumn, candidate: Candidate) -> str:
 
 
 def grid_of(table: Table, tried: Mapping[Cell, Sequence[Candidate]], runs: int) -> Table:
-    """The table of a search: the candidates, on the permutations of the search."""
+    """The table of a search: the candidates, on the permutations of the search; rows that the table
+    takes in the order of the file stay in it."""
     grid = with_candidates(table, tried)
     return replace(
         grid,
         protocol=replace(table.protocol, runs=runs, orders="seeded"),
-        datasets=tuple(replace(row, orders=None) for row in table.datasets),
+        datasets=tuple(
+            replace(row, orders="file" if table.orders_of(row) == "file" else None)
+            for row in table.datasets
+        ),
         learners=tuple(replace(column, runs=None) for column in grid.learners),
     )
 

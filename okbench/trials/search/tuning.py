@@ -206,11 +206,11 @@ class _Stage:
     ) -> _Stage:
         column, row = quests[0].column, quests[0].row
         runs = runs_for(search, column)
+        in_order = tuple(each.name for each in table.datasets if table.orders_of(each) == "file")
         if search.folds:
             share = shares_for(search, column).of(row.name)
-            return cls(Folds(load, search.folds, share, search.at_least, seed), runs)
+            return cls(Folds(load, search.folds, share, search.at_least, seed, in_order), runs)
         shares = tuple(search.subsets.items())
-        in_order = tuple(each.name for each in table.datasets if table.orders_of(each) == "file")
         part = Subsample(load, search.subset, search.at_least, seed, shares, in_order)
         return cls(part, runs)
 
