@@ -44,9 +44,7 @@ def test_every_psi_has_the_cells_of_a_plain_map_of_the_first_points(kind, form, 
 def test_the_largest_psi_has_the_cells_of_a_map_of_its_own(map):
     X = rows("real")
     found = NestedMaps(9, (4, 64), map).fit(X, Draws(2)).transform(X)
-    np.testing.assert_array_equal(
-        found[-1], IsolationMap(9, 64, map).fit(X, Draws(2)).transform(X)
-    )
+    np.testing.assert_array_equal(found[-1], IsolationMap(9, 64, map).fit(X, Draws(2)).transform(X))
 
 
 @MAPS

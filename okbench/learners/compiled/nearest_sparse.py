@@ -1,10 +1,10 @@
 """Which point of each partitioning is nearest to a sparse row, from sums along its columns.
 
-The closenesses of `compiled.nearest`, in doubles, are added up from the points that hold a column of
-the row. Where more than one point lies within the distance in which two computed numbers may be in
-the wrong order, the squared differences of the columns decide, added up one after the other as for
-rows of a table. Where all values are whole numbers and all sums exact, nothing can be in the wrong
-order.
+The closenesses of `compiled.nearest`, in doubles, are added up from the points that hold a column
+of the row. Where more than one point lies within the distance in which two computed numbers may be
+in the wrong order, the squared differences of the columns decide, added up one after the other as
+for rows of a table. Where all values are whole numbers and all sums exact, nothing can be in the
+wrong order.
 
 Points stand partitioning-fastest: point k of partitioning i is number k × partitionings + i.
 """
