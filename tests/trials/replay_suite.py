@@ -56,10 +56,13 @@ OWN = {
     "BKM": {"particles": 4, "iterations": 60, "batch": 8, "step": 0.05},
     "LLSVM": {"decay": 0.05},
     "IK-SVM": {"partitionings": 6, "psi": 8},
+    "IK-LIBSVM": {"partitionings": 6, "psi": 8},
+    "Laplacian-LIBSVM": {"psi": 64},
 }
 # Single precision, and solvers of a package whose stopping rule may change by version.
 COARSE = {
     "BKM": 1e-3, "LIBSVM": 1e-2, "LIBLINEAR": 1e-2, "IK-SVM": 1e-2, "ChiSquare-SVM": 1e-2,
+    "IK-LIBSVM": 1e-2, "Laplacian-LIBSVM": 1e-2, "ChiSquare-LIBSVM": 1e-2,
 }  # fmt: skip
 IN_REGRESSION = {"epsilon": 0.3, "step": 0.3}
 # The usual values depend on the task; a record says them, chosen so that the clip bites.

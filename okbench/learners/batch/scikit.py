@@ -180,9 +180,11 @@ class LIBSVM(Library):
 
     def needed_bytes(self, n_rows: int) -> int:
         """An estimate of what the kernel of so many training rows takes in memory."""
-        cached = min(self.cache * MEGABYTE, 4.0 * n_rows**2)  # it has single precision
         gram = 0 if self.kernel == "rbf" else 8 * n_rows**2
-        return gram + int(cached)
+        return gram + self._cached_bytes(n_rows)
+
+    def _cached_bytes(self, n_rows: int) -> int:
+        return int(min(self.cache * MEGABYTE, 4.0 * n_rows**2))  # it has single precision
 
     def predict(self, X: Rows) -> NDArray[Any]:
         block = self._moved(X)
@@ -192,30 +194,39 @@ class LIBSVM(Library):
         return np.asarray(self._begun().classes)[codes.astype(np.int64)]
 
     def _prepared(self, block: Block) -> tuple[Any, Any]:
-        from sklearn.svm import SVC
-
         self._check_memory(len(block))
         width = float(self.width)
         is_rbf, self._rows = self.kernel == "rbf", None
         self._rate = 0.5 / width / width if is_rbf else 1.0 / width
-        estimator = SVC(
+        if is_rbf:
+            return self._machine("rbf", self._rate), block.matrix
+        if self.kernel == "laplacian":
+            self._rows = block
+            return self._machine("precomputed"), self._kernel_with(block, slice(None))
+        if len(block) != block.matrix.shape[1]:
+            raise DataError(
+                f"{self.name}: kernel = 'precomputed': each of the {len(block)} training rows "
+                f"needs its kernel with all of them, and has {block.matrix.shape[1]} columns"
+            )
+        return self._machine("precomputed"), block.dense
+
+    def _machine(self, kernel: str, gamma: float | str = "scale") -> Any:
+        from sklearn.svm import SVC
+
+        return SVC(
             C=float(self.cost),
-            kernel="rbf" if is_rbf else "precomputed",
-            gamma=self._rate if is_rbf else "scale",
+            kernel=kernel,
+            gamma=gamma,
             cache_size=float(self.cache),
             tol=float(self.tolerance),
             max_iter=int(self.max_iterations),
             random_state=0,  # the solver draws nothing; without it the global generator is asked
         )
-        if self.kernel == "laplacian":
-            self._rows = block
-            return estimator, _laplacian(block.matrix, block.matrix, self._rate)
-        if self.kernel == "precomputed" and len(block) != block.matrix.shape[1]:
-            raise DataError(
-                f"{self.name}: kernel = 'precomputed': each of the {len(block)} training rows "
-                f"needs its kernel with all of them, and has {block.matrix.shape[1]} columns"
-            )
-        return estimator, block.matrix if is_rbf else block.dense
+
+    def _kernel_with(self, block: Block, places: Any) -> FloatArray:
+        """The kernel that is computed here, of rows and of the training rows at some places."""
+        assert self._rows is not None
+        return _laplacian(block.matrix, self._rows.matrix[places], self._rate)
 
     def _check_memory(self, n_rows: int) -> None:
         needed, free = self.needed_bytes(n_rows), psutil.virtual_memory().available
@@ -246,7 +257,7 @@ class LIBSVM(Library):
             return block.dense
         supports = self._estimator.support_
         kernel = np.zeros((len(block), len(self._rows)))
-        kernel[:, supports] = _laplacian(block.matrix, self._rows.matrix[supports], self._rate)
+        kernel[:, supports] = self._kernel_with(block, supports)
         return kernel
 
 

@@ -2,7 +2,8 @@
 
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
 cells); `references` draws the rows they are made of. `descent` and `dual` learn on the cells of
-rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm` trains LIBLINEAR on a map.
+rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm` trains LIBLINEAR on a map,
+and `kernel_svm` LIBSVM with the kernels themselves.
 Import the modules by name; the package itself imports nothing.
 """
 
@@ -12,6 +13,7 @@ __all__ = [
     "descent",
     "dual",
     "forest",
+    "kernel_svm",
     "laplacian",
     "laplacian_nogd",
     "maps",
