@@ -38,6 +38,16 @@ def device_of(library: str) -> str:
     return "cpu" if library == "numpy" else _torch_device(_torch())
 
 
+def described(library: str) -> str:
+    """A library and its device, for those who read seconds: `torch 2.13.0 on cpu`."""
+    if library == "numpy":
+        return f"numpy {np.__version__} on cpu"
+    torch = _torch()
+    device = _torch_device(torch)
+    name = f" ({torch.cuda.get_device_name()})" if device == "cuda" else ""
+    return f"torch {torch.__version__} on {device}{name}"
+
+
 class Finder(ABC):
     """Finds the nearest of given points, a block of rows at a time.
 
