@@ -9,7 +9,7 @@ from okbench.protocols.contract import SURFACE, ProtocolKind, Role, RowCounts, S
 
 def _stages(role: Role, rows: RowCounts, detail: float) -> tuple[Stage, ...]:
     together = max(1, rows.count)
-    return (Stage(0, rows.count, ("kernel_surface",), counted=True, block=together),)
+    return (Stage(0, rows.count, ("kernel_surface",), counted=True, drawn=True, block=together),)
 
 
 KERNEL_SURFACE = ProtocolKind(

@@ -138,6 +138,8 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
 def _draw_contours(ax: Any, surface: Surface, title: str) -> None:
     ax.set_title(title)
     ax.grid(False)
+    ax.set_box_aspect(1)
+    ax.set_box_aspect(1)
     lines = ax.contour(
         surface.x, surface.y, surface.values, levels=_LEVELS, cmap="cividis", linewidths=1.0
     )

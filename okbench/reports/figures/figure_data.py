@@ -297,10 +297,7 @@ def _notes(
     orders = sorted({mark.expected for mark in marks})
     if table.kind == "contours":
         yield "The kernel of the median point with the points around it, over the last two columns."
-        yield (
-            "Lines across a surface: 0.1, 0.2, …, 0.9; below, the kernel along the first of the "
-            "two columns."
-        )
+        yield "Contours are at 0.1, 0.2, …, 0.9; lines are along the first of the two columns."
     else:
         yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
     levels = [column.label for column in table.learners if not column.point]
