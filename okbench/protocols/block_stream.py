@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from okbench.base.config_nodes import Node
 from okbench.protocols.contract import FITTED, ONLINE, Key, ProtocolKind, Role, RowCounts, Stage
+from okbench.protocols.train_test import TRAIN_TEST
 
 
 def _stages(role: Role, rows: RowCounts, block: float) -> tuple[Stage, ...]:
@@ -28,6 +29,7 @@ BLOCK_STREAM = ProtocolKind(
     "block-stream",
     roles=(FITTED, ONLINE),
     stages=_stages,
+    folds_by=TRAIN_TEST.name,
     key=Key(
         "block",
         place="protocol",

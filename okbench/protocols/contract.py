@@ -166,6 +166,7 @@ class ProtocolKind:
     shuffled: Callable[[RowCounts], int] = _whole
     needs_test_rows: bool = False
     is_one_pass: bool = False  # every row is answered, then learned: its rows are one stream
+    folds_by: str = ""  # the protocol that scores folds of its training rows, in a search
     curve_note: str = ""  # what a reader of its curves must know
     bounds: frozenset[str] = field(default_factory=frozenset)  # proved of its metrics
 

@@ -27,5 +27,6 @@ TRAIN_TEST = ProtocolKind(
     stages=_stages,
     shuffled=_training_rows,
     needs_test_rows=True,
+    folds_by="train-test",
     curve_note="Drawn while training; the table holds what was scored on the test rows.",
 )

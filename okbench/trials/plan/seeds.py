@@ -31,9 +31,17 @@ def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
     elif trial.order == "file":
         order = np.arange(shuffled)
     else:
-        entropy = [trial.seed, _number(f"{trial.dataset}:{trial.variant}"), trial.repetition]
-        order = np.random.default_rng(np.random.SeedSequence(entropy)).permutation(shuffled)
+        order = seeded_order(trial.seed, trial.dataset, trial.variant, trial.repetition, shuffled)
     return np.concatenate([order, np.arange(shuffled, dataset.n_rows)]).astype(np.int64)
+
+
+def seeded_order(
+    seed: int, dataset: str, variant: str, repetition: int, count: int
+) -> NDArray[np.int64]:
+    """The permutation of so many rows of a dataset."""
+    entropy = [seed, _number(f"{dataset}:{variant}"), repetition]
+    order = np.random.default_rng(np.random.SeedSequence(entropy)).permutation(count)
+    return order.astype(np.int64)
 
 
 def published_orders(dataset: Dataset, runs: int) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import UsageError
 from okbench.datasets.dataset_types import Dataset
 from okbench.trials.plan.planning import Load
+from okbench.trials.plan.seeds import seeded_order
 
 _VARIANT = re.compile(r"(?:(?P<own>.*) )?fold (?P<number>\d+)/(?P<count>\d+)")
 
@@ -28,7 +29,10 @@ _VARIANT = re.compile(r"(?:(?P<own>.*) )?fold (?P<number>\d+)/(?P<count>\d+)")
 @dataclass(frozen=True)
 class Folds:
     """Loads folds of a random part of the training rows; the same for a seed and a `share`.
-    Datasets named in `in_order` keep the order of the file."""
+    Datasets named in `in_order` keep the order of the file.
+
+    Of rows that are permuted before they are parted, `stream` is the seed: training rows are the
+    first ones of the first permutation."""
 
     load: Load
     count: int
@@ -36,6 +40,7 @@ class Folds:
     at_least: int
     seed: int
     in_order: tuple[str, ...] = ()
+    stream: int | None = None
 
     def __call__(self, name: str, variant: str = "") -> Dataset:
         return _fold(self, name, variant)
@@ -63,7 +68,8 @@ def _fold(folds: Folds, name: str, variant: str) -> Dataset:
         whole,
         X=whole.X[order],
         y=whole.y[order],
-        fingerprint=f"{whole.fingerprint}/{len(rows)}/{folds.seed}/{number}of{folds.count}",
+        fingerprint=f"{whole.fingerprint}/{len(rows)}/{folds.seed}/{number}of{folds.count}"
+        + ("" if folds.stream is None else " of a stream"),
         orders=None,
         n_train=int(np.count_nonzero(~apart)),
     )
@@ -78,6 +84,9 @@ def _dealt(
     if not 0 < (whole.n_train or 0) < whole.n_rows:
         raise UsageError(f"{name} comes in one part, and a search by folds is on training rows")
     train = whole.n_train or 0
+    first = np.arange(train)
+    if folds.stream is not None:
+        first = seeded_order(folds.stream, name, variant, 0, whole.n_rows)[:train]
     count = min(train, max(folds.at_least, math.ceil(folds.share * train)))
     if count < folds.count:
         raise UsageError(
@@ -85,7 +94,7 @@ def _dealt(
             "one row or more. Search on a larger share of them (--subset), or by fewer folds"
         )
     generator = np.random.default_rng([folds.seed, train])
-    rows = generator.permutation(train)[:count].astype(np.int64)
+    rows = first[generator.permutation(train)[:count]].astype(np.int64)
     return whole, rows, _dealt_out(name, whole, whole.y[rows], folds.count)
 
 

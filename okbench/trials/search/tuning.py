@@ -2,13 +2,13 @@
 
 Trials are planned, run and stored as a table's are, on permutations of a seed that no evaluation
 uses. Where a table has one stream of rows, the rows are a random part of those evaluated later, as
-in the papers, which search and evaluate on the same stream. Where it has test rows, the search is a
-cross-validation on the training rows: `folds` deals them out, and every fold of a candidate is a
-trial. A candidate counts when all its trials are done; of those the one with the least mean cost
-per row is chosen (mistakes, or squared loss; the mean of the means of the folds). Among equals it
-is that with the largest value, of the setting that stands first in the search, then of the next: on
-few rows small steps act alike, because none of them reaches the margin. Of lists the first that was
-tried counts.
+in the papers, which search and evaluate on the same stream. Where it has training rows, before test
+rows or before a stream of blocks, the search is a cross-validation on them: `folds` deals them out,
+and every fold of a candidate is a trial. A candidate counts when all its trials are done; of those
+the one with the least mean cost per row is chosen (mistakes, or squared loss; the mean of the means
+of the folds). Among equals it is that with the largest value, of the setting that stands first in
+the search, then of the next: on few rows small steps act alike, because none of them reaches the
+margin. Of lists the first that was tried counts.
 
 A table that says after how long its cells are NA (`na_after`) has its search looked at after 1, 3,
 7, … candidates: when the search as a whole, at the mean time of those tried, would take longer than
@@ -209,7 +209,10 @@ class _Stage:
         in_order = tuple(each.name for each in table.datasets if table.orders_of(each) == "file")
         if search.folds:
             share = shares_for(search, column).of(row.name)
-            return cls(Folds(load, search.folds, share, search.at_least, seed, in_order), runs)
+            is_stream = not PROTOCOLS[table.protocol.kind].needs_test_rows
+            stream = seed - APART if is_stream else None
+            folds = Folds(load, search.folds, share, search.at_least, seed, in_order, stream)
+            return cls(folds, runs)
         shares = tuple(search.subsets.items())
         part = Subsample(load, search.subset, search.at_least, seed, shares, in_order)
         return cls(part, runs)
@@ -217,6 +220,9 @@ class _Stage:
     def grid(self, table: Table, quests: Sequence[_Quest]) -> Table:
         """The table of the candidates, with a row for each fold where there are folds."""
         grid = grid_of(table, {quest.cell: quest.candidates for quest in quests}, self.runs)
+        if isinstance(self.rows, Folds):
+            kind = PROTOCOLS[table.protocol.kind].folds_by
+            grid = replace(grid, protocol=replace(grid.protocol, kind=kind))
         rows = {quest.row.name for quest in quests}
         return replace(
             grid,
@@ -257,14 +263,14 @@ def _search_of(table: Table) -> Search:
             f"{table.name} does not say how to tune: no 'tune:' in {table.where.split(':')[0]}"
         )
     kind, search = PROTOCOLS[table.protocol.kind], table.search
-    if kind.needs_test_rows and not search.folds:
+    if kind.folds_by and not search.folds:
         raise UsageError(
             f"{table.name}: a {kind.name} table is searched by folds of its training rows; add "
             "'folds: 5' to its 'tune:', or give --folds"
         )
-    if not kind.needs_test_rows and search.folds:
+    if not kind.folds_by and search.folds:
         raise UsageError(f"{table.name}: folds are of training rows, and {kind.name} has none")
-    if not kind.is_one_pass and not kind.needs_test_rows:
+    if not kind.is_one_pass and not kind.folds_by:
         raise UsageError(f"{table.name}: only {ONE_PASS} tables and those with test rows are tuned")
     return search
 
