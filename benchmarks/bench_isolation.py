@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,17 @@ from tabulate import tabulate
 from benchmarks.clock import machine, medians, peak_megabytes
 from benchmarks.plain import isolation as plain
 from okbench.learners.contract import Draws, FloatArray, Problem
+from okbench.learners.isolation.array_libraries import NumpyFinder
 from okbench.learners.isolation.maps import Cells, IsolationMap
+from okbench.learners.isolation.nested import NestedMaps
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.registry import find
 
 PARTITIONINGS, PSI, COLUMNS = 100, 64, 54  # the shape of covtype
-PLAIN_ROWS, OTHER_ROWS = 400, 400  # fewer rows for what is slow
+PLAIN_ROWS, OTHER_ROWS, MANY_ROWS = 400, 400, 4000  # fewer rows for what is slow
 WIDE = (2_366_130, 3_231_961, 116)  # rows, columns and values of a row of url
 PSIS = (16, 256, 4096)
+SEARCHED = tuple(2**k for k in range(2, 13))  # every psi of the paper's search
 NODES = "million node visits a second"
 
 
@@ -34,7 +38,9 @@ def main(quick: bool) -> None:
     """Measure and print; rates in thousand rows a second."""
     rounds = 2 if quick else 5
     print(_maps(10_000 if quick else 40_000, rounds), "\n")
+    print(_nested(5_000 if quick else 20_000, rounds), "\n")
     print(_learners(4_000 if quick else 20_000, rounds), "\n")
+    print(_parts(4_000 if quick else 20_000, rounds), "\n")
     print(_wide(WIDE[0] // 100, rounds), "\n")
 
 
@@ -42,17 +48,24 @@ def _maps(n_rows: int, rounds: int) -> str:
     """Cells of dense rows, against plain NumPy, scikit-learn, and the product of matrices alone."""
     X = np.random.default_rng(0).random((n_rows, COLUMNS))
     made = {kind: _fitted(kind, PSI, X) for kind in ("nearest", "iforest")}
-    few, fewer = X[:OTHER_ROWS], X[:PLAIN_ROWS]
+    few, fewer, many = X[:OTHER_ROWS], X[:PLAIN_ROWS], X[:MANY_ROWS]
     points = X[sub_samples(Draws(0), n_rows, PARTITIONINGS, PSI)]
     actions: dict[str, tuple[int, Callable[[], Any]]] = {
         "nearest": (n_rows, partial(made["nearest"].transform, X)),
         "its product": (n_rows, partial(_product, X, points.reshape(-1, COLUMNS))),
         "nearest, NumPy": (len(fewer), partial(_plain_nearest, fewer, points)),
-        "nearest, scikit-learn k-d tree": (len(few), partial(_neighbours, few, points, "kd_tree")),
-        "nearest, scikit-learn brute": (len(few), partial(_neighbours, few, points, "brute")),
+        f"nearest, scikit-learn k-d tree, {len(few)} rows": (
+            len(few), partial(_neighbours, few, points, "kd_tree")
+        ),
+        f"nearest, scikit-learn brute, {len(few)} rows": (
+            len(few), partial(_neighbours, few, points, "brute")
+        ),
+        f"nearest, scikit-learn brute, {len(many):,} rows": (
+            len(many), partial(_neighbours, many, points, "brute")
+        ),
         "iforest": (n_rows, partial(made["iforest"].transform, X)),
         "iforest, NumPy": (len(fewer), _plain_forest(fewer, points)),
-    }
+    }  # fmt: skip
     seconds = medians({name: action for name, (_, action) in actions.items()}, rounds)
     rates = {name: rows / seconds[name] for name, (rows, _) in actions.items()}
     lines = []
@@ -61,13 +74,67 @@ def _maps(n_rows: int, rounds: int) -> str:
         lines.append([name, f"{rate / 1e3:,.2f}", f"{ours / rate:,.1f}" if ours != rate else ""])
     lines[0][2] = f"{100 * rates['nearest'] / rates['its product']:.0f} % of its product"
     visits = rates["iforest"] * PARTITIONINGS * (PSI - 1).bit_length() / 1e6
-    lines[5][2] = f"{visits:,.0f} {NODES}"
+    lines[6][2] = f"{visits:,.0f} {NODES}"
     heads = [
         f"maps, t = {PARTITIONINGS}, psi = {PSI}, d = {COLUMNS}",
         "k rows/s",
         "okbench is × as fast",
     ]
     return tabulate(lines, heads, disable_numparse=True)
+
+
+def _nested(n_rows: int, rounds: int) -> str:
+    """All maps of the paper's search against that of its largest psi alone, draws included."""
+    X = np.random.default_rng(0).random((30_000, COLUMNS))
+    lines = []
+    for kind in ("nearest", "iforest"):
+        actions = {
+            "largest": partial(_map_of, IsolationMap(PARTITIONINGS, SEARCHED[-1], kind), X, n_rows),
+            "all": partial(_map_of, NestedMaps(PARTITIONINGS, SEARCHED, kind), X, n_rows),
+        }
+        seconds = medians(actions, rounds)
+        ratio = seconds["all"] / seconds["largest"]
+        lines.append([kind, *(f"{seconds[each]:.2f}" for each in actions), f"{ratio:.2f}"])
+    heads = [f"maps of {n_rows:,} rows", f"psi = {SEARCHED[-1]:,}, s", "every psi, s", "times"]
+    return tabulate(lines, heads, disable_numparse=True)
+
+
+def _map_of(made: IsolationMap | NestedMaps, X: FloatArray, n_rows: int) -> None:
+    made.fit(X, Draws(0)).transform(X[:n_rows])
+
+
+def _parts(n_rows: int, rounds: int) -> str:
+    """The share of predictions in the time of a stream in blocks of 1,000 rows, in the primal and
+    the dual form (section 8.1.1). Learning makes the predictions again, before its updates."""
+    rng = np.random.default_rng(1)
+    X = rng.random((n_rows, COLUMNS))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(n_rows) > 0.5, 1.0, -1.0)
+    lines = []
+    for name in ("IK-OGD", "IK-OGD-dual"):
+        parts = np.median([_parts_of(name, X, y) for _ in range(rounds)], axis=0)
+        mapped, predicted, learned, updates = parts
+        share = f"{100 * predicted / (mapped + learned):.1f} %"
+        lines.append([name, *(f"{part:.4f}" for part in parts[:3]), share, f"{updates:,.0f}"])
+    heads = [f"{n_rows:,} rows", "map, s", "predict, s", "learn, s", "predictions", "updates"]
+    return tabulate(lines, heads, disable_numparse=True)
+
+
+def _parts_of(name: str, X: FloatArray, y: FloatArray) -> tuple[float, float, float, int]:
+    """Seconds that mapping, predicting and learning take, and the number of updates."""
+    learner = find(name).load()(PARTITIONINGS, PSI).fit(X[:1000], y[:1000])
+    times = np.zeros(3)
+    for first in range(1000, len(X), 1000):
+        rows = slice(first, first + 1000)
+        clock = [process_time()]
+        cells = learner._map.transform(X[rows])
+        clock.append(process_time())
+        scores = np.zeros((len(cells), 1))
+        learner._score_cells(cells, scores)
+        clock.append(process_time())
+        learner.updates += learner._learn_cells(cells, y[rows], scores)
+        clock.append(process_time())
+        times += np.diff(clock)
+    return (*times, learner.updates)
 
 
 def _learners(n_rows: int, rounds: int) -> str:
@@ -136,12 +203,17 @@ def _fitted(kind: str, psi: int, X: Any) -> IsolationMap:
     return IsolationMap(PARTITIONINGS, psi, kind).fit(X[:30_000], Draws(0))
 
 
-def _product(X: FloatArray, points: FloatArray, block: int = 82) -> None:
-    """The least that distances take: one product, in blocks of the size that the map takes."""
-    out = np.empty((block, len(points)))
-    for first in range(0, len(X), block):
-        part = X[first : first + block]
-        np.matmul(part, points.T, out=out[: len(part)])
+def _product(X: FloatArray, points: FloatArray, block: int = NumpyFinder.rows) -> None:
+    """The least that distances take: products in single precision, in the blocks of the map."""
+    rows, points = X.astype(np.float32), points.astype(np.float32)
+    together = PSI * max(1, NumpyFinder.n_bytes // (4 * block * PSI))
+    out = np.empty(block * together, dtype=np.float32)
+    for first in range(0, len(rows), block):
+        part = rows[first : first + block]
+        for at in range(0, len(points), together):
+            some = points[at : at + together]
+            held = out[: len(some) * len(part)].reshape(len(some), len(part))
+            np.matmul(some, part.T, out=held)
 
 
 def _plain_nearest(X: FloatArray, points: FloatArray) -> None:

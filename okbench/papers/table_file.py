@@ -4,7 +4,7 @@
     paper: lsokl                    # empty for a table of our own
     short: table5                   # a name that means this table alone (optional)
     protocol:
-      kind: single-pass             # single-pass, train-test, block-stream, approximation
+      kind: single-pass             # single-pass, train-test, block-stream, approximation, …
       metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse, exceedance
       runs: 20
       orders: seeded                # or published; a dataset may have others
@@ -36,7 +36,8 @@ with the reason (see `provenance`); else the paper prints it. Arithmetic such as
 to other settings of the same cell and to `rows`.
 
 `kind` is what is made of the trials: a `table` where there is no `kind`; a `sweep`, a figure with a
-further axis (see `sweeps`); a `complexity` table, which compares orders of growth measured over
+further axis (see `sweeps`); `contours`, a figure of kernels (protocol `kernel-surface`, metric
+`kernel_value`); a `complexity` table, which compares orders of growth measured over
 sweeps with those `stated`; or `curves`, a figure of the trials of another table beside it:
 
     title: Convergence of the mistake rate
@@ -122,6 +123,7 @@ from okbench.papers.table_parts import (
 from okbench.papers.table_types import (
     Card,
     DatasetRow,
+    Figure,
     Kind,
     LearnerColumn,
     Protocol,
@@ -134,6 +136,7 @@ from okbench.papers.table_types import (
 from okbench.protocols.registry import PROTOCOLS
 
 _NOTHING = Additions()
+_CONTOURS = Figure(("metric",))
 
 _NAMED = {"title", "paper", "short", "kind", "draw"}
 _REQUIRED = ("title", "protocol", "datasets", "learners")
@@ -142,10 +145,11 @@ _KNOWN: dict[str, set[str]] = {
     "table": {*_REQUIRED, *_NAMED, *_PARTS} - {"draw"},
     "sweep": {*_REQUIRED, *_NAMED, *_PARTS, "sweep"} - {"printed", "random", "tune", "report"},
     "complexity": {*_REQUIRED, *_NAMED, "settings", "stated", "symbols"} - {"draw"},
+    "contours": {*_REQUIRED, *_NAMED, "settings", "cells"} - {"draw"},
     "curves": {*_NAMED, "of"},
 }
 _EXTENSION = {"title", "short", "extends", "learners"}
-_ASKED = {"table": (), "sweep": ("draw",), "complexity": ("stated", "symbols")}
+_ASKED = {"table": (), "sweep": ("draw",), "complexity": ("stated", "symbols"), "contours": ()}
 
 
 def read_card(path: Path, name: str) -> Card:
@@ -260,7 +264,9 @@ class _Page:
             left_out=_by_column(left_out, columns),
             where=self.root.where,
             kind=kind,
-            figure=read_figure(fields.get("draw"), protocol, swept),
+            figure=_CONTOURS
+            if kind == "contours"
+            else read_figure(fields.get("draw"), protocol, swept),
             search=read_search(fields.get("tune"), self.path, datasets),
             stated=self._stated(keys),
             random=random,

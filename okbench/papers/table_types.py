@@ -13,7 +13,7 @@ from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 
 Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
-Kind = Literal["table", "curves", "sweep", "complexity"]
+Kind = Literal["table", "curves", "sweep", "complexity", "contours"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
 Bound = Literal["lemma-1"]

@@ -89,6 +89,12 @@ KERNEL = Role(
     lack="has no approximate kernel to measure",
     spelled="kernel_gaps",
 )
+SURFACE = Role(
+    "surface",
+    {"kernel_surface": ()},
+    lack="has no kernel to draw",
+    spelled="kernel_surface",
+)
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class ProtocolKind:
     def lack(self) -> str:
         """What a learner without any of the roles lacks: completes the sentence "LEARNER … "."""
         methods = ", or ".join(role.spelled for role in self.roles)
-        word = "method" if self.roles == (KERNEL,) else "methods"
+        word = "method" if self.roles in ((KERNEL,), (SURFACE,)) else "methods"
         return f"{self.roles[-1].lack}: kind: {self.name} asks for the {word} {methods}"
 
     def detail(self, trial: Any) -> int | float:

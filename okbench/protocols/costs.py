@@ -64,6 +64,14 @@ def beyond_tolerance(answer: Any, truth: NDArray[Any], tolerance: float) -> Cost
     return Costs(np.asarray(gaps >= tolerance, dtype=np.float64), gaps, _first_infinite(gaps))
 
 
+def kernel_values(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Costs:
+    """The kernel of each row with a point."""
+    import numpy as np
+
+    values = _numbers(_one_per_row(answer, len(truth), "kernel values"), "kernel values")
+    return Costs(values.astype(np.float64), values, _first_infinite(values))
+
+
 def _one_per_row(answer: Any, rows: int, what: str) -> NDArray[Any]:
     import numpy as np
 

@@ -148,6 +148,18 @@ EXCEEDANCE = Metric(
     answer="kernel gap",
 )
 
+KERNEL_VALUE = Metric(
+    "kernel_value",
+    words="kernel value",
+    direction="higher",
+    tasks=(*_CLASSES, *_REALS),
+    costs=costs.kernel_values,
+    of_mean=_as_it_is,
+    decimals=_five_digits,
+    cost_words="kernel value",
+    answer="kernel value",
+)
+
 METRICS = Named(
     "metric",
     MISTAKE_RATE,
@@ -155,6 +167,7 @@ METRICS = Named(
     MEAN_SQUARED_LOSS,
     RMSE,
     EXCEEDANCE,
+    KERNEL_VALUE,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from okbench.protocols.approximation import APPROXIMATION
 from okbench.protocols.block_stream import BLOCK_STREAM
 from okbench.protocols.contract import Named
+from okbench.protocols.kernel_surface import KERNEL_SURFACE
 from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.protocols.train_test import TRAIN_TEST
 
@@ -14,6 +15,7 @@ PROTOCOLS = Named(
     TRAIN_TEST,
     BLOCK_STREAM,
     APPROXIMATION,
+    KERNEL_SURFACE,
 )
 
 ONE_PASS = " and ".join(kind.name for kind in PROTOCOLS.values() if kind.is_one_pass)

@@ -16,7 +16,7 @@ from okbench.learners.compiled.forest import _smallest_but
 from okbench.learners.contract import Draws, NotBegun, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.isolation import array_libraries
-from okbench.learners.isolation.array_libraries import device_of, product_of
+from okbench.learners.isolation.array_libraries import device_of, finder_of
 from okbench.learners.isolation.laplacian import laplacian_kernel
 from okbench.learners.isolation.maps import ChiSquareMap, IsolationMap, indicators
 from okbench.learners.isolation.references import sub_samples
@@ -197,17 +197,31 @@ def test_the_isolation_kernel_of_uniform_rows_falls_with_the_distance():
 
 
 class FakeTorch(SimpleNamespace):
-    """As much of PyTorch as is called, with NumPy's arrays; its sums have another order."""
+    """As much of PyTorch as is called, with NumPy's arrays; its sums have another order, and of
+    equal numbers it finds the last."""
 
     def __init__(self, has_cuda=False):
-        self.sent = []
+        self.sent, self.precision = [], None
         super().__init__(cuda=SimpleNamespace(is_available=lambda: has_cuda))
+
+    def set_float32_matmul_precision(self, precision):
+        self.precision = precision
 
     def from_numpy(self, values):
         return FakeTensor(self, values)
 
     def matmul(self, left, right):
+        assert left.values.dtype == right.values.dtype == np.float32
         return FakeTensor(self, left.values[:, ::-1] @ np.ascontiguousarray(right.values[::-1]))
+
+    def index_select(self, tensor, dim, index):
+        return FakeTensor(self, np.take(tensor.values, index.values, axis=dim))
+
+    def topk(self, tensor, count, dim):
+        order = np.flip(np.argsort(tensor.values, axis=dim, kind="stable"), axis=dim)
+        order = np.take(order, np.arange(count), axis=dim)
+        found = np.take_along_axis(tensor.values, order, axis=dim)
+        return FakeTensor(self, found), FakeTensor(self, order)
 
 
 class FakeTensor:
@@ -217,6 +231,12 @@ class FakeTensor:
     def to(self, device):
         self._torch.sent.append((device, self.values.shape))
         return self
+
+    def reshape(self, *shape):
+        return FakeTensor(self._torch, self.values.reshape(*shape))
+
+    def __getitem__(self, place):
+        return FakeTensor(self._torch, self.values[place])
 
     @property
     def T(self):  # noqa: N802
@@ -230,23 +250,27 @@ class FakeTensor:
 
 
 @pytest.mark.parametrize("has_cuda", [False, True])
-@pytest.mark.parametrize("kind", ["real", "thirds", "far"])
+@pytest.mark.parametrize("kind", ["real", "thirds", "far", "whole", "repeated", "huge"])
 def test_another_library_gives_the_same_cells(monkeypatch, kind, has_cuda):
     X, fake = rows(kind), FakeTorch(has_cuda)
     monkeypatch.setitem(sys.modules, "torch", fake)
     monkeypatch.setattr(array_libraries.importlib.util, "find_spec", lambda name: fake)
-    found = IsolationMap(7, 16, "nearest", "torch").fit(X, Draws(0)).transform(X)
-    expected = IsolationMap(7, 16, "nearest").fit(X, Draws(0)).transform(X)
-    np.testing.assert_array_equal(found, expected)
-    device = "cuda" if has_cuda else "cpu"
-    assert fake.sent == [(device, (112, 7)), (device, (240, 7))]
+    for psi, n_points in ((16, 112), (64, 240)):  # points of rows of their own, and shared rows
+        found = IsolationMap(7, psi, "nearest", "torch").fit(X, Draws(0)).transform(X)
+        expected = IsolationMap(7, psi, "nearest").fit(X, Draws(0)).transform(X)
+        np.testing.assert_array_equal(found, expected)
+        device = "cuda" if has_cuda else "cpu"
+        assert fake.sent[0] == (device, (n_points, 7))
+        assert fake.sent[-1] == (device, (240, 7))
+        fake.sent.clear()
+    assert fake.precision == "highest"
     assert device_of("torch") == device
 
 
 def test_a_library_that_is_not_installed_is_refused(monkeypatch):
     monkeypatch.setattr(array_libraries.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"PyTorch is not installed; .*okbench\[torch\]"):
-        product_of("torch")
+        finder_of("torch", *[None] * 4)
     assert device_of("numpy") == "cpu"
 
 

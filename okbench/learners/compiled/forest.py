@@ -129,18 +129,21 @@ def _walk(
     rows: Any, row: int, attributes: Any, thresholds: Any, leaves: Any, depth: int, nodes: Any,
     cells: Any, out: int,
 ) -> None:  # fmt: skip
-    """All trees take a step together, because steps in different trees need not wait."""
-    n_trees = len(attributes)
-    for tree in range(n_trees):
-        nodes[tree] = 0
+    """All trees take a step together, because steps in different trees need not wait. Numbers
+    without a sign keep Numba from asking whether a place is counted from the end."""
+    n_trees, inner = len(attributes), np.uint64(attributes.shape[1])
+    every, cuts, values = attributes.reshape(-1), thresholds.reshape(-1), rows[row]
+    for t in range(n_trees):
+        nodes[t] = 0
     for _ in range(depth):
-        for tree in range(n_trees):
-            p = nodes[tree]
-            below = rows[row, attributes[tree, p]] < thresholds[tree, p]
-            nodes[tree] = 2 * p + (1 if below else 2)
-    lowest = attributes.shape[1]
-    for tree in range(n_trees):
-        cells[out, tree] = leaves[tree, nodes[tree] - lowest]
+        for t in range(n_trees):
+            tree = np.uint64(t)
+            at = tree * inner + nodes[tree]
+            below = values[np.uint64(every[at])] < cuts[at]
+            nodes[tree] = np.uint64(2) * (nodes[tree] + np.uint64(1)) - np.uint64(below)
+    for t in range(n_trees):
+        tree = np.uint64(t)
+        cells[out, t] = leaves[tree, nodes[tree] - inner]
 
 
 @compiled()

@@ -1,14 +1,14 @@
-"""Which point of each partitioning is nearest to a row.
+"""Which point of each partitioning is nearest to a row, from products in single precision.
 
-A point z is the nearer to x the larger x·z - ‖z‖²/2 is, its closeness here. Products of matrices
-give it for many rows and points at once, and may add up in any order. `slack_of` bounds how far
-apart two computed numbers are that may be in the wrong order. Where more than one point lies within
-that distance, the squared differences of the columns are added up one after the other, and of equal
-sums the point with the lowest number counts as the nearest. So a cell depends on neither the
-product, nor the rows beside a row, nor the form of the rows. Where all values are whole numbers and
-all sums exact, nothing can be in the wrong order.
+A point z is the nearer to x the larger x·z - ‖z‖²/2 is, its closeness here. A product of matrices
+gives it for many points and rows at once, in single precision and in any order of summation.
+`slack_of` bounds how far apart two computed numbers are that may be in the wrong order. Where more
+than one point lies within that distance, the squared differences of the columns are added up in
+doubles, one after the other, and of equal sums the first point counts as the nearest. So a cell
+depends on neither the product, nor the rows beside a row, nor the form of the rows.
 
-Points stand partitioning-fastest: point k of partitioning i is number k × partitionings + i.
+Points and rows are moved and scaled before they are rounded, by the same vector and the same power
+of two. Rows are the columns of a product, and vectorised loops run along them.
 """
 
 from __future__ import annotations
@@ -20,183 +20,162 @@ import numpy as np
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
-from okbench.learners.compiled.lanes import inlined
 
-EPSILON = 2.0**-52
-EXACT_BELOW = 2.0**52  # sums of products of whole numbers are exact below it
-LARGEST, SECOND, NUMBER = 0, 1, 2  # of `work`, by partitioning
+HALF_EPSILON = 2.0**-24  # the most that one rounding to single precision is off, relative
+EXACT_BELOW = 2.0**22  # halves of whole numbers are exact in single precision below it
+FARTHEST, NEAREST = 1e150, 1e-140  # norms whose squares doubles can hold, with digits to spare
+LONGEST_SINGLE = 1e18  # norms of scaled rows whose products single precision can hold
 
 
 @compiled()
-def slack_of(values: Any, start: int, stop: int, width: int, longest: float, whole: bool) -> float:
-    """How far apart two computed numbers of this row must be to be in the right order.
+def slack_of(norm: float, longest: float, width: int, scale: float, whole: bool) -> float:
+    """How far apart two closenesses of a row must be to be in the right order.
 
-    `longest` is the norm of the longest point, `whole` says whether all points are whole numbers.
-    Each number is off by at most (width + 3) roundings of (‖x‖ + ‖z‖)², and so is half the sum that
-    decides in its place.
+    `norm` and `longest` are of the row and of the longest point, as moved and scaled; `whole` says
+    that all values are whole numbers before they are scaled.
+
+    Let u = 2⁻²⁴ and r = (‖x‖ + ‖z‖)². A closeness is a sum of width + 1 products of numbers that
+    were rounded once, in any order, so that it is off by at most γ (‖x‖ ‖z‖ + ‖z‖²/2) <= γ r/2 with
+    γ = n u / (1 - n u) and n = width + 3 (Higham 2002, section 3.1). The difference of two is off
+    by twice as much. Five more roundings are more than what doubles, norms and numbers that vanish
+    in single precision can add. Nothing is known where numbers overflow, or squares vanish.
     """
-    squares = 0.0
-    for e in range(start, stop):
-        squares += values[e] * values[e]
-        whole = whole and values[e] == math.floor(values[e])
-    norm = math.sqrt(squares)
     reach = (norm + longest) * (norm + longest)
-    if whole and reach < EXACT_BELOW:
+    unscaled = (norm + longest) / scale
+    if not (norm < LONGEST_SINGLE and unscaled < FARTHEST):
+        return np.inf
+    if whole and unscaled * unscaled < EXACT_BELOW:
         return 0.0
-    return 2.0 * (width + 8) * EPSILON * reach
-
-
-@compiled(fastmath=FUSED)
-def find_largest(closeness: Any, row: int, work: Any) -> None:
-    """Fill in `work`, where the columns of `closeness` are points."""
-    n_partitionings = work.shape[1]
-    size = closeness.shape[1] // n_partitionings
-    for i in range(n_partitionings):
-        work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = -np.inf, -np.inf, 0.0
-    for k in range(0, size - 3, 4):
-        first, number = k * n_partitionings, float(k)
-        for i in range(n_partitionings):
-            best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
-            at = first + i
-            best = _better(best, closeness[row, at], number)
-            best = _better(best, closeness[row, at + n_partitionings], number + 1.0)
-            best = _better(best, closeness[row, at + 2 * n_partitionings], number + 2.0)
-            best = _better(best, closeness[row, at + 3 * n_partitionings], number + 3.0)
-            work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = best
-    for k in range(size - size % 4, size):
-        for i in range(n_partitionings):
-            best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
-            best = _better(best, closeness[row, k * n_partitionings + i], float(k))
-            work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = best
-
-
-@compiled(fastmath=FUSED)
-def find_largest_at(closeness: Any, row: int, places: Any, work: Any) -> None:
-    """The same where point p has column places[p]: several points may be one row."""
-    n_partitionings = work.shape[1]
-    for i in range(n_partitionings):
-        work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = -np.inf, -np.inf, 0.0
-    for k in range(len(places) // n_partitionings):
-        first = k * n_partitionings
-        for i in range(n_partitionings):
-            best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
-            best = _better(best, closeness[row, places[first + i]], float(k))
-            work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = best
-
-
-@inlined
-def _better(best: Any, found: float, number: float) -> Any:
-    """(largest, second, number of the largest) once another number was found."""
-    largest, second, held = best
-    closer = found > largest
-    lesser = largest if closer else found
-    return (
-        found if closer else largest,
-        lesser if lesser > second else second,
-        number if closer else held,
-    )
+    roundings = (width + 8) * HALF_EPSILON
+    if unscaled < NEAREST or roundings >= 1.0:
+        return np.inf
+    return roundings / (1.0 - roundings) * reach
 
 
 @compiled()
-def find_cells_dense(
-    rows: Any, first: int, points: Any, places: Any, longest: float, whole: bool, closeness: Any,
-    work: Any, cells: Any,
-) -> None:  # fmt: skip
-    """Cells of rows[first:first + len(closeness)], from their closeness to all points.
+def round_rows(
+    rows: Any, shift: Any, scale: float, longest: float, whole: bool, rounded: Any, slacks: Any
+) -> None:
+    """Fill in rows as they are multiplied, with a last column of ones, and their slacks."""
+    width = len(shift)
+    for r in range(len(rows)):
+        squares, is_whole = 0.0, whole
+        for j in range(width):
+            value = (rows[r, j] - shift[j]) * scale
+            rounded[r, j] = value
+            squares += value * value
+        if is_whole:
+            for j in range(width):
+                is_whole = is_whole and rows[r, j] == math.floor(rows[r, j])
+        rounded[r, width] = 1.0
+        slacks[r] = slack_of(math.sqrt(squares), longest, width, scale, is_whole)
 
-    The last column of `points` is no value of theirs.
+
+@compiled(fastmath=FUSED)
+def find_best(
+    closeness: Any, lines: Any, first: int, stop: int, best: Any, second: Any, number: Any
+) -> None:
+    """Take points `first` to `stop` of a partitioning into account, whose closenesses to all rows
+    stand in `lines`: the largest of each row, the second largest, and the number of the largest."""
+    for k in range(first, stop - 3, 4):
+        a, b, c, d = lines[k], lines[k + 1], lines[k + 2], lines[k + 3]
+        at = np.int32(k)
+        for r in range(len(best)):
+            high, low, held = best[r], second[r], number[r]
+            found = closeness[a, r]
+            lesser = high if found > high else found
+            low = lesser if lesser > low else low
+            held = at if found > high else held
+            high = found if found > high else high
+            found = closeness[b, r]
+            lesser = high if found > high else found
+            low = lesser if lesser > low else low
+            held = np.int32(at + 1) if found > high else held
+            high = found if found > high else high
+            found = closeness[c, r]
+            lesser = high if found > high else found
+            low = lesser if lesser > low else low
+            held = np.int32(at + 2) if found > high else held
+            high = found if found > high else high
+            found = closeness[d, r]
+            lesser = high if found > high else found
+            low = lesser if lesser > low else low
+            held = np.int32(at + 3) if found > high else held
+            high = found if found > high else high
+            best[r], second[r], number[r] = high, low, held
+    for k in range(stop - (stop - first) % 4, stop):
+        a, at = lines[k], np.int32(k)
+        for r in range(len(best)):
+            high, low = best[r], second[r]
+            found = closeness[a, r]
+            lesser = high if found > high else found
+            second[r] = lesser if lesser > low else low
+            number[r] = at if found > high else number[r]
+            best[r] = found if found > high else high
+
+
+@compiled()
+def find_cells(
+    rows: Any, points: Any, lines: Any, offset: int, sizes: Any, closeness: Any, slacks: Any,
+    work: Any, number: Any, cells: Any, column: int,
+) -> None:  # fmt: skip
+    """Cells of rows in the partitionings whose points stand in `lines`, from `column` on.
+
+    `cells` is sizes × rows × partitionings: cells among the first points of every partitioning, for
+    each of the ascending `sizes`. `lines` has the place of every point, and its closenesses stand
+    `offset` lines before it.
     """
-    width = points.shape[1] - 1
-    for r in range(len(closeness)):
-        row = first + r
-        slack = slack_of(rows[row], 0, width, width, longest, whole)
-        if len(places):
-            find_largest_at(closeness, r, places, work)
-        else:
-            find_largest(closeness, r, work)
-        for i in range(work.shape[1]):
-            cells[row, i] = int(work[NUMBER, i])
-            if slack > 0.0 and not work[SECOND, i] < work[LARGEST, i] - slack:
-                least = work[LARGEST, i] - slack
-                nearest, cell = np.inf, -1
-                for k in range(_size(closeness, places, work)):
-                    column = _column(places, k * work.shape[1] + i)
-                    if closeness[r, column] < least:
-                        continue
-                    distance = 0.0
-                    for j in range(width):
-                        difference = rows[row, j] - points[column, j]
-                        distance += difference * difference
-                    if cell < 0 or distance < nearest:
-                        nearest, cell = distance, k
-                cells[row, i] = cell
+    own = np.empty(lines.shape[1], dtype=np.int64)
+    best, second = work[0], work[1]
+    for i in range(len(lines)):
+        for k in range(len(own)):
+            own[k] = lines[i, k] - offset
+        best[:], second[:], number[:] = -np.inf, -np.inf, 0
+        done = 0
+        for s in range(len(sizes)):
+            find_best(closeness, own, done, sizes[s], best, second, number)
+            done = sizes[s]
+            for r in range(len(rows)):
+                cell = int(number[r])
+                least = best[r] - slacks[r]
+                if slacks[r] > 0.0 and not second[r] < least:
+                    cell = -1
+                    nearest = np.inf
+                    for k in range(done):
+                        if slacks[r] < np.inf and closeness[own[k], r] < least:
+                            continue
+                        distance = squared_distance(rows, r, points, lines[i, k], nearest)
+                        if cell < 0 or distance < nearest:
+                            nearest, cell = distance, k
+                cells[s, r, column + i] = cell
 
 
 @compiled()
-def find_cells_sparse(
-    row_entries: Any, by_column: Any, by_point: Any, halves: Any, places: Any, longest: float,
-    whole: bool, closeness: Any, work: Any, cells: Any,
-) -> None:  # fmt: skip
-    """Cells of sparse rows. Points stand twice, by columns and by points, each as (values, indices,
-    starts); `halves` are their -‖z‖²/2, and `closeness` is scratch memory for one row."""
-    values, columns, starts, width = row_entries
-    held, holders, begins = by_column
-    for row in range(len(cells)):
-        start, stop = starts[row], starts[row + 1]
-        slack = slack_of(values, start, stop, width, longest, whole)
-        for p in range(len(halves)):
-            closeness[0, p] = halves[p]
-        for e in range(start, stop):
-            for h in range(begins[columns[e]], begins[columns[e] + 1]):
-                closeness[0, holders[h]] += values[e] * held[h]
-        if len(places):
-            find_largest_at(closeness, 0, places, work)
-        else:
-            find_largest(closeness, 0, work)
-        for i in range(work.shape[1]):
-            cells[row, i] = int(work[NUMBER, i])
-            if slack > 0.0 and not work[SECOND, i] < work[LARGEST, i] - slack:
-                least = work[LARGEST, i] - slack
-                nearest, cell = np.inf, -1
-                for k in range(_size(closeness, places, work)):
-                    column = _column(places, k * work.shape[1] + i)
-                    if closeness[0, column] < least:
-                        continue
-                    distance = _sparse_distance(values, columns, start, stop, by_point, column)
-                    if cell < 0 or distance < nearest:
-                        nearest, cell = distance, k
-                cells[row, i] = cell
+def settle(
+    rows: Any, points: Any, lines: Any, slacks: Any, best: Any, second: Any, cells: Any
+) -> None:
+    """Find again, by squared differences, the cells (rows × partitionings) that the two largest
+    closenesses (partitionings × rows) do not decide; equal ones do not."""
+    for i in range(lines.shape[0]):
+        for r in range(len(rows)):
+            if second[i, r] < best[i, r] - slacks[r] or lines.shape[1] == 1:
+                continue
+            cell, nearest = -1, np.inf
+            for k in range(lines.shape[1]):
+                distance = squared_distance(rows, r, points, lines[i, k], nearest)
+                if cell < 0 or distance < nearest:
+                    nearest, cell = distance, k
+            cells[r, i] = cell
 
 
 @compiled()
-def _size(closeness: Any, places: Any, work: Any) -> int:
-    """Points of a partitioning."""
-    return (len(places) if len(places) else closeness.shape[1]) // work.shape[1]
-
-
-@compiled()
-def _column(places: Any, point: int) -> int:
-    return int(places[point]) if len(places) else point
-
-
-@compiled()
-def _sparse_distance(
-    values: Any, columns: Any, start: int, stop: int, by_point: Any, point: int
-) -> float:
-    """The squared differences of a row and a point, added up in the order of the columns."""
-    held, places, begins = by_point
-    e, h, end = start, begins[point], begins[point + 1]
+def squared_distance(rows: Any, r: int, points: Any, p: int, enough: float) -> float:
+    """The squared differences of a row and a point, added up in the order of the columns; the sum
+    so far once it is above `enough`."""
     distance = 0.0
-    while e < stop or h < end:
-        if h == end or (e < stop and columns[e] < places[h]):
-            difference = values[e]
-            e += 1
-        elif e == stop or places[h] < columns[e]:
-            difference = held[h]
-            h += 1
-        else:
-            difference = values[e] - held[h]
-            e += 1
-            h += 1
+    for j in range(points.shape[1]):
+        difference = rows[r, j] - points[p, j]
         distance += difference * difference
+        if distance > enough:
+            break
     return distance

@@ -1,64 +1,168 @@
-"""The library that multiplies rows with points: NumPy, or PyTorch where it is installed.
+"""The library that finds nearest points: NumPy, or PyTorch where it is installed.
 
-The product alone is the library's; which point is nearest follows from it by the rule in
-`compiled.nearest`, so that every library and every device gives the same cells.
+Both multiply in single precision, and `compiled.nearest` decides what a product cannot decide, so
+that every library and every device gives the same cells.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError
+from okbench.learners.compiled.nearest import find_cells, settle
 from okbench.learners.contract import FloatArray
 
 LIBRARIES = ("numpy", "torch")
-Product = Callable[[FloatArray, FloatArray, FloatArray], None]  # rows, points → rows · pointsᵀ
+Single = NDArray[np.float32]
+Sizes = NDArray[np.int64]
 
 
-def product_of(library: str) -> Product:
-    """The product of a library; a library that is not installed is a UsageError."""
+def finder_of(
+    library: str, points: FloatArray, single: Single, lines: NDArray[np.int32], sizes: Sizes
+) -> Finder:
+    """What finds the nearest of these points by a library."""
     if library == "numpy":
-        return _numpy_product
-    if importlib.util.find_spec(library) is None:
-        raise UsageError(
-            "library = 'torch': PyTorch is not installed; install it with pip install "
-            "'okbench[torch]', or choose numpy"
-        )
-    return TorchProduct(importlib.import_module(library))
+        return NumpyFinder(points, single, lines, sizes)
+    return TorchFinder(_torch(), points, single, lines, sizes)
 
 
 def device_of(library: str) -> str:
     """Where the products of a library are computed: `cpu`, or `cuda` if there is such a device."""
-    product = product_of(library)
-    return product.device if isinstance(product, TorchProduct) else "cpu"
+    return "cpu" if library == "numpy" else _torch_device(_torch())
 
 
-def _numpy_product(rows: FloatArray, points: FloatArray, out: FloatArray) -> None:
-    np.matmul(rows, points.T, out=out)
+def described(library: str) -> str:
+    """A library and its device, for those who read seconds: `torch 2.13.0 on cpu`."""
+    if library == "numpy":
+        return f"numpy {np.__version__} on cpu"
+    torch = _torch()
+    device = _torch_device(torch)
+    name = f" ({torch.cuda.get_device_name()})" if device == "cuda" else ""
+    return f"torch {torch.__version__} on {device}{name}"
 
 
-class TorchProduct:
-    """Products in doubles by PyTorch, on a CUDA device if there is one.
+class Finder(ABC):
+    """Finds the nearest of given points, a block of rows at a time.
 
-    The points are sent to the device once, and kept there while the same points are asked for.
+    `points` are in doubles, `single` are the same as they are multiplied, `lines` says where each
+    point of each partitioning stands, and `sizes` among how many of them cells are asked for.
     """
 
-    def __init__(self, torch: Any) -> None:
-        self._torch = torch
-        self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._points: FloatArray | None = None
-        self._sent: Any = None
+    rows: int  # of a block
+    n_bytes: int  # of the closenesses of some partitionings
 
-    def __call__(self, rows: FloatArray, points: FloatArray, out: FloatArray) -> None:
-        if self._points is not points:
-            self._points, self._sent = points, self._on_device(points).T
-        found = self._torch.matmul(self._on_device(rows), self._sent)
-        out[:] = found.cpu().numpy()
+    def __init__(
+        self, points: FloatArray, single: Single, lines: NDArray[np.int32], sizes: Sizes
+    ) -> None:
+        self._points, self._single, self._lines, self._sizes = points, single, lines, sizes
+        self._is_shared = len(points) < lines.size  # several points are one row
+        count, size = lines.shape
+        self._together = min(count, max(1, self.n_bytes // (4 * self.rows * size)))
 
-    def _on_device(self, values: FloatArray) -> Any:
-        return self._torch.from_numpy(values).to(self.device)
+    @abstractmethod
+    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
+        """Fill in the cells (sizes × rows × partitionings) of rows, given as they are and as they
+        are multiplied, and how far apart two closenesses must be to decide."""
+
+    def _parts(self) -> Iterator[slice]:
+        """Which partitionings are done at a time."""
+        count = len(self._lines)
+        for first in range(0, count, self._together):
+            yield slice(first, min(first + self._together, count))
+
+    def _lines_of(self, part: slice) -> slice:
+        """The lines of some partitionings, where every point has its own."""
+        size = self._lines.shape[1]
+        return slice(part.start * size, part.stop * size)
+
+
+class NumpyFinder(Finder):
+    """By NumPy's BLAS, and a compiled pass over its product while that is in the cache."""
+
+    rows = 128
+    n_bytes = 1024 * 1024
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        most = len(self._points) if self._is_shared else self._together * self._lines.shape[1]
+        self._scratch = np.empty(most * self.rows, dtype=np.float32)
+
+    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
+        work = np.empty((2, len(rows)), dtype=np.float32)
+        number = np.empty(len(rows), dtype=np.int32)
+        closeness, offset = self._scratch[:0], 0
+        if self._is_shared:
+            closeness = self._product(self._single, rounded)
+        for part in self._parts():
+            if not self._is_shared:
+                lines = self._lines_of(part)
+                closeness, offset = self._product(self._single[lines], rounded), lines.start
+            find_cells(
+                rows, self._points, self._lines[part], offset, self._sizes, closeness, slacks,
+                work, number, out, part.start,
+            )  # fmt: skip
+
+    def _product(self, points: Single, rounded: Single) -> Single:
+        shape = len(points), len(rounded)
+        out = self._scratch[: shape[0] * shape[1]].reshape(shape)
+        return np.matmul(points, rounded.T, out=out)
+
+
+class TorchFinder(Finder):
+    """By PyTorch, on a CUDA device if there is one.
+
+    Points are sent to the device once. What comes back for each row and partitioning is the largest
+    closeness, its number, and the second largest.
+    """
+
+    rows = 1024
+    n_bytes = 256 * 1024 * 1024
+
+    def __init__(self, torch: Any, *given: Any) -> None:
+        super().__init__(*given)
+        self._torch, self._device = torch, _torch_device(torch)
+        torch.set_float32_matmul_precision("highest")  # no product of fewer digits
+        self._sent = self._on_device(self._single)
+        self._places = self._on_device(self._lines.astype(np.int64)) if self._is_shared else None
+
+    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
+        turned = self._on_device(rounded).T
+        shared = None if self._places is None else self._torch.matmul(self._sent, turned)
+        for part in self._parts():
+            lines = self._lines[part]
+            if self._places is None:
+                own = self._torch.matmul(self._sent[self._lines_of(part)], turned)
+            else:
+                own = self._torch.index_select(shared, 0, self._places[part].reshape(-1))
+            own = own.reshape(*lines.shape, len(rows))
+            for s, size in enumerate(self._sizes):
+                largest, numbers = self._torch.topk(own[:, :size], min(2, int(size)), dim=1)
+                best, found = largest.cpu().numpy(), numbers.cpu().numpy()
+                out[s, :, part] = found[:, 0].T
+                settle(
+                    rows, self._points, lines[:, :size], slacks, best[:, 0], best[:, -1],
+                    out[s, :, part],
+                )  # fmt: skip
+
+    def _on_device(self, values: NDArray[Any]) -> Any:
+        return self._torch.from_numpy(values).to(self._device)
+
+
+def _torch() -> Any:
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError(
+            "library = 'torch': PyTorch is not installed; install it with pip install "
+            "'okbench[torch]', or choose numpy"
+        )
+    return importlib.import_module("torch")
+
+
+def _torch_device(torch: Any) -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -15,7 +15,9 @@ from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows
+from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
+from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
 
@@ -42,6 +44,7 @@ class IsolationLearner(RowLearner):
     initial: int
     library: str
 
+    surface: Surface | None = None
     _map: IsolationMap | None = None
     _waiting: tuple[tuple[Any, ...], ...] = ()  # rows of the map that has not been made yet
 
@@ -70,6 +73,27 @@ class IsolationLearner(RowLearner):
             costs += float(np.sum(problem.encode(problem.decide(scores)) != targets[part]))
             clock.mark(done, costs)
         return self
+
+    def kernel_surface(self, X: Rows) -> FloatArray:
+        """The isolation kernel of the median point with every row, over the last two columns of
+        rows, of which the map is made; `surface` has the kernel on a grid."""
+        plane = plane_of(Block.of(X, self._begun().n_features))
+        made = IsolationMap(*self._chosen).fit(plane, self.draws)
+
+        def kernel(point: FloatArray, points: FloatArray) -> FloatArray:
+            own, found = made.transform(point[np.newaxis]), np.empty(len(points))
+            for first in range(0, len(points), LEARNED_AT_ONCE):
+                part = slice(first, first + LEARNED_AT_ONCE)
+                found[part] = (made.transform(points[part]) == own).mean(axis=1)
+            return found
+
+        values, self.surface = surface_of(plane, kernel)
+        return values
+
+    @property
+    def device(self) -> str | None:
+        """The library and the device that found nearest points, where such are looked for."""
+        return described(str(self.library)) if self.map == "nearest" else None
 
     @property
     def nbytes(self) -> int:

@@ -38,7 +38,7 @@ class Forest:
     def cells(self, block: Block, out: NDArray[np.generic]) -> None:
         """Fill in the leaves of rows: rows × trees."""
         trees = self.attributes, self.thresholds, self.leaves, self.depth
-        nodes = np.zeros(len(self.attributes), dtype=np.int64)
+        nodes = np.zeros(len(self.attributes), dtype=np.uint64)
         if len(self.places):
             rows = as_entries(block)
             row_values = np.zeros((1, 1 + int(self.places.max(initial=0))))
@@ -52,12 +52,17 @@ class Forest:
             find_leaves_dense(block[rows].dense, *trees, nodes, out[rows])
 
 
-def forest_of(block: Block, samples: NDArray[np.int64], draws: Draws) -> Forest:
-    """A tree for every sample of rows (trees × rows), by two uniforms for each inner node."""
+def tree_uniforms(draws: Draws, count: int, size: int) -> FloatArray:
+    """Two uniforms for each inner node of trees of `size` rows, a row for each tree."""
+    inner = _inner_nodes(size)
+    return draws.stream("trees").uniforms(2 * count * inner).reshape(count, 2 * inner)
+
+
+def forest_of(block: Block, samples: NDArray[np.int64], uniforms: FloatArray) -> Forest:
+    """A tree for every sample of rows (trees × rows). A tree of fewer rows than the uniforms are
+    meant for takes the first of them."""
     count, size = samples.shape
-    depth = (size - 1).bit_length()
-    inner = 2**depth - 1
-    uniforms = draws.stream("trees").uniforms(2 * count * inner).reshape(count, 2 * inner)
+    depth, inner = (size - 1).bit_length(), _inner_nodes(size)
     forest = Forest(
         depth,
         np.zeros((count, inner), dtype=np.int32),
@@ -85,6 +90,10 @@ def forest_of(block: Block, samples: NDArray[np.int64], draws: Draws) -> Forest:
     places[used] = np.arange(len(used))
     numbered = numbers.reshape(count, inner).astype(np.int32)
     return replace(forest, attributes=numbered, places=places)
+
+
+def _inner_nodes(size: int) -> int:
+    return int(2 ** (size - 1).bit_length()) - 1
 
 
 def _work(size: int, inner: int, width: int, sparse_width: int) -> tuple[NDArray[np.generic], ...]:

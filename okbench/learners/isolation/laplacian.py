@@ -22,6 +22,7 @@ from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.expansion import ROOM
 from okbench.learners.kernel import BLOCK, model_bytes
+from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -46,6 +47,7 @@ class LaplacianLearner(OnlineLearner):
     step: float
     budget: int = UNBOUNDED
 
+    surface: Surface | None = None
     _model: LaplacianModel | None = None
     _work: LaneWork
     _position: int  # rows learned
@@ -63,6 +65,17 @@ class LaplacianLearner(OnlineLearner):
     @property
     def nbytes(self) -> int:
         return model_bytes(self)
+
+    def kernel_surface(self, X: Rows) -> FloatArray:
+        """The kernel of the median point with every row, over the last two columns of rows;
+        `surface` has it on a grid."""
+        plane = plane_of(Block.of(X, self._begun().n_features))
+
+        def kernel(point: FloatArray, points: FloatArray) -> FloatArray:
+            return laplacian_kernel(points, point[np.newaxis], self.psi)[:, 0]
+
+        values, self.surface = surface_of(plane, kernel)
+        return values
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.learners.base import arrays_in
 from okbench.learners.contract import Draws, FloatArray, NotBegun, Rows
-from okbench.learners.isolation.array_libraries import LIBRARIES, product_of
-from okbench.learners.isolation.forest import Forest, forest_of
+from okbench.learners.isolation.array_libraries import LIBRARIES
+from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.registry import learner
@@ -65,7 +65,8 @@ class IsolationMap:
         self.size = min(int(self.psi), len(block))
         samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
         if self.map == "iforest":
-            self._partitions = forest_of(block, samples, draws)
+            uniforms = tree_uniforms(draws, *samples.shape)
+            self._partitions = forest_of(block, samples, uniforms)
         else:
             self._partitions = points_of(block, samples)
         self._n_features, self._count = block.matrix.shape[1], len(samples)
@@ -81,13 +82,13 @@ class IsolationMap:
         """The same of rows that were checked."""
         partitions = self._partitions
         assert partitions is not None
-        kind = np.uint16 if self.size <= _FITS_16_BITS else np.uint32
-        found = np.empty((len(block), self._count), dtype=kind)
+        found = np.empty((len(block), self._count), dtype=cell_type(self.size))
         if isinstance(partitions, Forest):
             partitions.cells(block, found)
         else:
             with np.errstate(all="ignore"):  # what overflows is decided by exact distances
-                partitions.cells(block, product_of(self.library), found)
+                sizes = np.array([self.size])
+                partitions.cells(block, str(self.library), sizes, found[np.newaxis])
         return found
 
     @property
@@ -140,6 +141,11 @@ def indicators(cells: Cells, size: int, value: float = 1.0) -> sp.csr_array:
     starts = (count * np.arange(n_rows + 1)).astype(kind)
     parts = np.full(n_rows * count, value), columns.ravel(), starts
     return sp.csr_array(parts, shape=(n_rows, count * size))
+
+
+def cell_type(size: int) -> type[np.unsignedinteger[Any]]:
+    """What holds the numbers of so many cells: 16 bits where they fit."""
+    return np.uint16 if size <= _FITS_16_BITS else np.uint32
 
 
 def check_map_settings(learner: Any) -> None:

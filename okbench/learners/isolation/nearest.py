@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,20 +10,63 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.nearest import find_cells_dense, find_cells_sparse
+from okbench.learners.compiled.nearest import round_rows
+from okbench.learners.compiled.nearest_sparse import find_cells_sparse
 from okbench.learners.contract import FloatArray
-from okbench.learners.isolation.array_libraries import Product
+from okbench.learners.isolation.array_libraries import Sizes, finder_of
 from okbench.learners.isolation.references import as_entries, as_table
 from okbench.learners.rows import Block
 
-BLOCK_BYTES = 4 * 1024 * 1024  # of the closeness of a block of rows, so that it stays in cache
-LEAST_ROWS, MOST_ROWS = 16, 512
 SparseEntries = tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]  # values, indices, starts
 
 
 @dataclass(frozen=True)
-class Points:
-    """What both forms of points share.
+class TablePoints:
+    """Points as the rows of a table, each row once, in doubles and as they are multiplied.
+
+    `single` has them moved by `shift`, scaled by the power of two `scale`, and rounded to single
+    precision; its last column is -‖z‖²/2.
+    """
+
+    lines: NDArray[np.int32]  # partitionings × points: where each point is
+    points: FloatArray
+    single: NDArray[np.float32]
+    shift: FloatArray
+    scale: float
+    longest: float  # of the norms as moved and scaled
+    whole: bool  # whether all values are whole numbers, and those of `shift` are
+
+    def cells(self, block: Block, library: str, sizes: Sizes, out: NDArray[np.generic]) -> None:
+        """Fill in the cells of rows: sizes × rows × partitionings."""
+        finder = finder_of(library, self.points, self.single, self.lines, sizes)
+        size = min(finder.rows, max(1, len(block)))
+        rounded = np.zeros((size, self.single.shape[1]), dtype=np.float32)
+        for first in range(0, len(block), size):
+            rows = block[first : first + size].dense
+            held, slacks = rounded[: len(rows)], np.empty(len(rows))
+            round_rows(rows, self.shift, self.scale, self.longest, self.whole, held, slacks)
+            finder.find(rows, held, slacks, out[:, first : first + size])
+
+    @staticmethod
+    def of(table: FloatArray, lines: NDArray[np.int32]) -> TablePoints:
+        """Points that stand in the rows of a table."""
+        whole = bool(np.all(table == np.floor(table)))
+        shift = table.mean(axis=0, dtype=np.float64)
+        shift = np.rint(shift) if whole else shift
+        moved = table - shift
+        largest = float(np.abs(moved).max(initial=0.0))
+        scale = math.ldexp(1.0, min(1023, -math.frexp(largest)[1])) if largest > 0.0 else 1.0
+        moved *= scale
+        squares = np.einsum("ij,ij->i", moved, moved)
+        single = np.empty((len(table), table.shape[1] + 1), dtype=np.float32)
+        single[:, :-1], single[:, -1] = moved, -0.5 * squares
+        longest = float(np.sqrt(squares.max()))
+        return TablePoints(lines, table, single, shift, scale, longest, whole)
+
+
+@dataclass(frozen=True)
+class SparsePoints:
+    """Points as sparse rows, which stand twice: by columns and by points.
 
     Point k of partitioning i is number k × partitionings + i. Where points are different rows each,
     they are held in this order, and `places` is empty; else each row is held once, and `places`
@@ -30,74 +74,47 @@ class Points:
     """
 
     partitionings: int
-    size: int  # points of a partitioning
     places: NDArray[np.int32]
     longest: float  # of the points' norms
     whole: bool  # whether all values are whole numbers
-
-
-@dataclass(frozen=True)
-class TablePoints(Points):
-    """Points as a table; the last column is -‖z‖²/2."""
-
-    points: FloatArray
-
-    def cells(self, block: Block, product: Product, out: NDArray[np.generic]) -> None:
-        """Fill in the cells of rows: rows × partitionings."""
-        n_points, width = len(self.points), self.points.shape[1]
-        size = min(max(LEAST_ROWS, min(MOST_ROWS, BLOCK_BYTES // (8 * n_points))), len(block))
-        rows, scratch = aligned(size, width), aligned(size, n_points)
-        rows[:, -1] = 1.0
-        work = aligned(3, self.partitionings)
-        for first in range(0, len(block), max(size, 1)):
-            part = block[first : first + size].dense
-            held, closeness = rows[: len(part)], scratch[: len(part)]
-            held[:, :-1] = part
-            product(held, self.points, closeness)
-            find_cells_dense(
-                held, 0, self.points, self.places, self.longest, self.whole, closeness, work,
-                out[first : first + size],
-            )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SparsePoints(Points):
-    """Points as sparse rows, which stand twice: by columns and by points."""
-
     by_column: SparseEntries
     by_point: SparseEntries
     halves: FloatArray  # -‖z‖²/2
 
-    def cells(self, block: Block, product: Product, out: NDArray[np.generic]) -> None:
-        """Fill in the cells of rows: rows × partitionings. It needs no product of tables."""
+    def cells(self, block: Block, library: str, sizes: Sizes, out: NDArray[np.generic]) -> None:
+        """Fill in the cells of rows: sizes × rows × partitionings. No library is needed, as there
+        is no product of tables."""
         rows = as_entries(block)
         find_cells_sparse(
             (rows.data, rows.indices, rows.indptr, rows.shape[1]), self.by_column, self.by_point,
-            self.halves, self.places, self.longest, self.whole, aligned(1, len(self.halves)),
+            self.halves, self.places, self.longest, self.whole, sizes, aligned(len(self.halves)),
             aligned(3, self.partitionings), out,
+        )  # fmt: skip
+
+    @staticmethod
+    def of(block: Block, partitionings: int, places: NDArray[np.int32]) -> SparsePoints:
+        """Points that are sparse rows."""
+        squares, by_point = block.squared_norms, as_entries(block)
+        return SparsePoints(
+            partitionings, places, float(np.sqrt(squares.max())),
+            bool(np.all(block.values == np.floor(block.values))),
+            _entries(sp.csc_array(by_point)), _entries(by_point), -0.5 * squares,
         )  # fmt: skip
 
 
 def points_of(block: Block, samples: NDArray[np.int64]) -> TablePoints | SparsePoints:
     """The points whose row numbers are `samples`: partitionings × points."""
-    count, size = samples.shape
-    numbers = samples.T.ravel()
+    table = as_table(block[:0])
+    numbers = samples.ravel() if table is not None else samples.T.ravel()
     rows, inverse = np.unique(numbers, return_inverse=True)
     places = inverse.astype(np.int32).ravel()
     if len(rows) == len(numbers):
-        rows, places = numbers, np.empty(0, dtype=np.int32)
+        rows, places = numbers, np.arange(len(numbers), dtype=np.int32)
     held = Block(block.matrix[rows])
-    squares = held.squared_norms
-    shared = (
-        count, size, places, float(np.sqrt(squares.max())),
-        bool(np.all(held.values == np.floor(held.values))),
-    )  # fmt: skip
-    table = as_table(held)
     if table is not None:
-        return TablePoints(*shared, np.ascontiguousarray(np.c_[table, -0.5 * squares]))
-    by_point = as_entries(held)
-    by_column = sp.csc_array(by_point)
-    return SparsePoints(*shared, _entries(by_column), _entries(by_point), -0.5 * squares)
+        return TablePoints.of(held.dense, places.reshape(samples.shape))
+    are_distinct = len(rows) == len(numbers)
+    return SparsePoints.of(held, len(samples), places[:0] if are_distinct else places)
 
 
 def _entries(matrix: sp.csr_array | sp.csc_array) -> SparseEntries:

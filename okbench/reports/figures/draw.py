@@ -15,6 +15,7 @@ from typing import Any
 
 from okbench.base.errors import UsageError
 from okbench.reports.figures.figure_data import Panel, Picture
+from okbench.reports.figures.surfaces import Surface
 
 COLOURS = (
     "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -26,6 +27,7 @@ _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what 
 _WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
 _LINE = 0.13  # inches of a line of the caption
 _LETTERS_AN_INCH = 16
+_LEVELS = tuple(level / 10 for level in range(1, 10))  # of contours
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _FONT = 8.0
 _STYLE = {
@@ -65,7 +67,8 @@ def _drawn(picture: Picture) -> Any:
     from matplotlib.figure import Figure
 
     across = _across(picture)
-    down = -(-len(picture.panels) // across)
+    count = len(picture.surfaces) + len(picture.panels)
+    down = -(-count // across)
     width, columns = _WIDTH * across, 2 * across
     caption = "\n".join(
         textwrap.fill(note, int(width * _LETTERS_AN_INCH)) for note in picture.notes
@@ -82,9 +85,12 @@ def _drawn(picture: Picture) -> Any:
     layout.set(rect=(0, foot, 1, 1 - foot))
     figure.suptitle(title, fontsize=_FONT + 2)
     axes = list(figure.subplots(down, across, squeeze=False).flat)
-    for number, (panel, ax) in enumerate(zip(picture.panels, axes, strict=False)):
-        _draw(ax, panel, f"({_LETTERS[number % 26]}) {panel.title}", picture.labels)
-    for ax in axes[len(picture.panels) :]:
+    letters = (f"({_LETTERS[number % 26]})" for number in range(count))
+    for surface, ax in zip(picture.surfaces, axes, strict=False):
+        _draw_contours(ax, surface, f"{next(letters)} {surface.title}")
+    for panel, ax in zip(picture.panels, axes[len(picture.surfaces) :], strict=False):
+        _draw(ax, panel, f"{next(letters)} {panel.title}", picture.labels)
+    for ax in axes[count:]:
         ax.remove()
     _legend(figure, picture, columns, under / height)
     figure.text(0.1 / width, 0.5 * _LINE / height, caption, fontsize=_FONT - 1, va="bottom")
@@ -93,7 +99,7 @@ def _drawn(picture: Picture) -> Any:
 
 def _across(picture: Picture) -> int:
     """Panels side by side: the two quantities of a dataset stay in one line."""
-    count = len(picture.panels)
+    count = len(picture.panels) + len(picture.surfaces)
     if len({panel.quantity for panel in picture.panels}) > 1:
         return 2 if count <= 4 else 4
     return 2 if count == 4 else min(count, 3)
@@ -127,6 +133,17 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
             ax.plot(*zip(*panel.bounds[label], strict=True), color=look["color"], **_THIN)
     if panel.bounds:
         ax.set_ylim(bottom=floor)
+
+
+def _draw_contours(ax: Any, surface: Surface, title: str) -> None:
+    ax.set_title(title)
+    ax.grid(False)
+    ax.set_box_aspect(1)
+    ax.set_box_aspect(1)
+    lines = ax.contour(
+        surface.x, surface.y, surface.values, levels=_LEVELS, cmap="cividis", linewidths=1.0
+    )
+    ax.clabel(lines, levels=_LEVELS[::2], fontsize=_FONT - 3)
 
 
 def _floor(panel: Panel) -> float:

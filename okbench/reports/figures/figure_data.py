@@ -1,7 +1,8 @@
 """A figure as numbers: panels of lines of points, computed from stored outcomes alone.
 
 A sweep has a point for each value, a convergence curve one for each place at which trials wrote
-down where they stood; there, a trial counts as if it had ended at that row.
+down where they stood; there, a trial counts as if it had ended at that row. Contours have their
+surfaces, and the line through the point whose kernel they show.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from statistics import fmean, stdev
 from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import Bound, Figure, LearnerColumn, Quantity, Table
 from okbench.protocols.metrics import METRICS
+from okbench.reports.figures.surfaces import Surface, surfaces
 from okbench.reports.load import LoadedTable
 from okbench.reports.tables.cells import Expected, cells
 from okbench.trials.trial_types import Outcome
 
 ROWS = "rows seen"
+ALONG = "first of the two columns"  # of the line through the point of a surface
 Corners = tuple[tuple[float, float], ...]  # of a line: (x, y)
 _BOUND_NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
 _BOUND_WORDS: dict[Bound, str] = {
@@ -84,6 +87,7 @@ class Picture:
     absent: tuple[str, ...]
     notes: tuple[str, ...]
     bound: str = ""
+    surfaces: tuple[Surface, ...] = ()
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -138,6 +142,7 @@ def picture(
         absent,
         tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
         _BOUND_NAMES[table.figure.bound] if table.figure.bound else "",
+        tuple(one for one in _surfaces(table, outcomes, expected) if one.dataset in here),
     )
 
 
@@ -147,6 +152,11 @@ def metric_name(table: Table) -> str:
 
 
 def _marks(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) -> Iterator[Mark]:
+    if table.kind == "contours":
+        for one in _surfaces(table, outcomes, expected):
+            for x, value in zip(one.x, one.through_the_point, strict=True):
+                yield Mark(one.dataset, one.learner, ALONG, x, "metric", value, None, 1, 1)
+        return
     if table.kind != "curves":
         yield from _marks_at(table, outcomes, expected, None)
         return
@@ -157,6 +167,12 @@ def _marks(table: Table, outcomes: Mapping[str, Outcome], expected: Expected) ->
             id_: _cut(outcome, place) for id_, outcome in done.items() if place < len(outcome.curve)
         }
         yield from _marks_at(table, cut, expected, place)
+
+
+def _surfaces(
+    table: Table, outcomes: Mapping[str, Outcome], expected: Expected
+) -> tuple[Surface, ...]:
+    return tuple(surfaces(table, outcomes, expected)) if table.kind == "contours" else ()
 
 
 def _cut(outcome: Outcome, place: int) -> Outcome:
@@ -279,7 +295,11 @@ def _notes(
     measured alone."""
     assert table.figure
     orders = sorted({mark.expected for mark in marks})
-    yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
+    if table.kind == "contours":
+        yield "The kernel of the median point with the points around it, over the last two columns."
+        yield "Contours are at 0.1, 0.2, …, 0.9; lines are along the first of the two columns."
+    else:
+        yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
     levels = [column.label for column in table.learners if not column.point]
     if table.kind == "sweep" and levels:
         yield f"Not swept, the same at every place: {', '.join(levels)}."

@@ -350,6 +350,7 @@ def _class_notes(report: Report) -> list[str]:
 def _seconds_notes(report: Report) -> tuple[str, ...]:
     clocked = [cell for cell in report.cells.values() if cell.time is not None]
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
+    notes += [f"Device of {name}: {', '.join(on)}." for name, on in report.devices.items()]
     notes.append(_CLOCK_NOTES[report.shown.seconds])
     if len(report.machines) > 1:
         notes.append("Seconds of several machines: do not compare them with each other.")

@@ -50,6 +50,7 @@ class Report:
     na_after: float = math.inf
     settings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by learner, if stated
 
     @cached_property
     def stars(self) -> Mapping[str, Star]:
@@ -143,6 +144,24 @@ def report(
         alternatives=alternatives or {},
         shown=table.shown,
         na_after=table.protocol.na_after,
+        devices=_devices(table, outcomes, expected),
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
     )
+
+
+def _devices(
+    table: Table, outcomes: Mapping[str, Outcome], expected: Expected
+) -> dict[str, tuple[str, ...]]:
+    """What learners state of the devices that they computed on."""
+    found = {
+        (key[1], outcomes[id_].extra.get("device"))
+        for key, ids in expected.items()
+        for id_ in ids
+        if id_ in outcomes
+    }
+    labels = [column.label for column in table.learners]
+    stated = {
+        label: tuple(sorted(one for of, one in found if of == label and one)) for label in labels
+    }
+    return {label: devices for label, devices in stated.items() if devices}

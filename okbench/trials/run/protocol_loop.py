@@ -39,6 +39,7 @@ from okbench.trials.run.account import (
 )
 from okbench.trials.run.block_sizes import Span, fixed, growing, ticks
 from okbench.trials.run.workers import ends_the_run, one_process
+from okbench.trials.store.facts import facts_of
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 Observe = Callable[[Span, NDArray[np.float64]], None]
@@ -343,7 +344,9 @@ class Walker:
             end.status if end else "done",
             self._bytes(),
             end.reason if end else "",
-            self._per_class() | ({} if raised is None else {"traceback": tracebacks.tail(raised)}),
+            self._per_class()
+            | facts_of(self.learner)
+            | ({} if raised is None else {"traceback": tracebacks.tail(raised)}),
         )
 
     def _per_class(self) -> dict[str, Any]:

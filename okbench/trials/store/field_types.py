@@ -12,6 +12,7 @@ from typing import Any, get_args
 from okbench.papers.table_types import Orders
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
+from okbench.trials.store.facts import FACTS, is_fact
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 _GREATEST = 2**63 - 1  # what other programs can hold in a whole number
@@ -62,6 +63,8 @@ _EXTRA: _Types = {
     "traceback": (str,),
     "expected_seconds": (int, float),
     "classes": (list,),
+    "device": (str,),
+    "surface": (dict,),
 }
 _CHOICES = {
     "protocol": frozenset(PROTOCOLS),
@@ -114,6 +117,9 @@ def check_outcome(record: Mapping[str, Any]) -> None:
     if "extra" in record:
         _check_types(record["extra"], _EXTRA, "extra: ")
         _check_classes(record["extra"].get("classes", []))
+        for name in FACTS:
+            if name in record["extra"] and not is_fact(name, record["extra"][name]):
+                raise ValueError(f"extra: {name} is not as learners state it")
 
 
 def _check_classes(classes: Sequence[Any]) -> None:
