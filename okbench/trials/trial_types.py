@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from okbench.papers.table_types import Orders
 from okbench.papers.values import Value, spelled
+from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 
 Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
@@ -43,8 +44,10 @@ class Trial:
         settings = " ".join(f"{name}={spelled(value)}" for name, value in self.settings)
         kind = PROTOCOLS[self.protocol]
         rows = f"{self.dataset}:{self.variant}" if self.variant else self.dataset
+        # totals of metrics that forget are sums of their own, all others differ in words alone
+        own = f" {self.metric}" if METRICS[self.metric].forgetting else ""
         return (
-            f"{kind.spelled(kind.detail(self))}/{self.protocol_version} | "
+            f"{kind.spelled(kind.detail(self))}/{self.protocol_version}{own} | "
             f"{self.learner}/{self.learner_version} {settings} | "
             f"{rows}@{self.fingerprint} | "
             f"order={self.order}/{self.repetition} seed={self.seed}"
@@ -64,7 +67,7 @@ class Outcome:
     tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
     far, support size, seconds so far) at up to a few dozen points, support None for a learner that
     does not say, seconds None in a baseline whose curve was measured apart; where a protocol has
-    test rows it is drawn while training.
+    test rows it is drawn while training. Metrics that forget have weighted totals.
     """
 
     trial: Trial
