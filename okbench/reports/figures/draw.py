@@ -22,6 +22,7 @@ COLOURS = (
 )  # fmt: skip
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_CHANGE = "#555555"  # where the concept of a stream changes
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
 _WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
 _LINE = 0.13  # inches of a line of the caption
@@ -113,6 +114,9 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if max(mark.x for line in panel.lines.values() for mark in line) >= 1000:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    for begin, end in panel.changes:
+        ax.axvspan(begin, end, color=_CHANGE, alpha=0.15, linewidth=0)
+        ax.axvline(begin, color=_CHANGE, linewidth=0.8, zorder=1)
     floor = _floor(panel)
     for label, line in panel.lines.items():
         look = _look(labels.index(label))

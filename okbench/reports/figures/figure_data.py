@@ -25,6 +25,7 @@ _BOUND_NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
 _BOUND_WORDS: dict[Bound, str] = {
     "lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"
 }
+_CHANGES = "Upright: where the concept changes; grey: while a gradual change lasts."
 _ALL = 100.0  # no probability is higher
 _WIDE = 100.0  # a sweep whose largest value is this many times its least is drawn in logarithms
 
@@ -53,7 +54,8 @@ class Panel:
     """One pair of axes; `lines` are its marks by label, in the order of the table.
 
     `bounds` are corners of what is proved of a line, by its label. Bounds are exponential: a panel
-    that has any is drawn in logarithms, where a mark of 0 has no place.
+    that has any is drawn in logarithms, where a mark of 0 has no place. `changes` are the rows at
+    which the concept of the panel's stream changes: the first of a change, and the first after it.
     """
 
     title: str
@@ -62,6 +64,7 @@ class Panel:
     quantity: Quantity
     lines: Mapping[str, tuple[Mark, ...]]
     bounds: Mapping[str, Corners] = field(default_factory=dict)
+    changes: Corners = ()
 
     @property
     def is_wide(self) -> bool:
@@ -134,9 +137,12 @@ def picture(
         table.name,
         table.title,
         labels,
-        tuple(_panels(table, marks, pages, labels)),
+        (panels := tuple(_panels(table, marks, pages, labels, _changes(table, clocked)))),
         absent,
-        tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        (
+            *_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked)),
+            *((_CHANGES,) if any(panel.changes for panel in panels) else ()),
+        ),
         _BOUND_NAMES[table.figure.bound] if table.figure.bound else "",
     )
 
@@ -199,8 +205,23 @@ def _swept(table: Table, column: LearnerColumn) -> list[tuple[str, float]]:
     return list(dict.fromkeys((point.name, float(point.value)) for point in points))
 
 
+def _changes(table: Table, outcomes: Iterable[Outcome]) -> dict[str, Corners]:
+    """The known changes of every dataset with curves."""
+    if table.kind != "curves":
+        return {}
+    return {
+        outcome.trial.dataset: tuple((begin, end) for begin, end in outcome.extra["changes"])
+        for outcome in outcomes
+        if outcome.extra.get("changes")
+    }
+
+
 def _panels(
-    table: Table, marks: Sequence[Mark], pages: Sequence[str], labels: Sequence[str]
+    table: Table,
+    marks: Sequence[Mark],
+    pages: Sequence[str],
+    labels: Sequence[str],
+    changes: Mapping[str, Corners],
 ) -> Iterator[Panel]:
     """The panels page by page, a page being a dataset or a learner."""
     assert table.figure
@@ -224,7 +245,10 @@ def _panels(
             }  # fmt: skip
             y_name = metric_name(table) if quantity == "metric" else "seconds"
             found = {label: line for label, line in lines.items() if line}
-            yield Panel(page, of_page[0].x_name, y_name, quantity, found, _bounds(table, found))
+            bounds = _bounds(table, found)
+            yield Panel(
+                page, of_page[0].x_name, y_name, quantity, found, bounds, changes.get(page, ())
+            )
 
 
 def _line(marks: Iterable[Mark]) -> tuple[Mark, ...]:
