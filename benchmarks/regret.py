@@ -5,8 +5,8 @@
 Raker learns the first T rows with the step η = 1 / √T of the theorem, for the weights and for the
 models, and without λ. Its loss is compared with two that are known in hindsight alone:
 
-the best expert: the kernel whose own model, learned online, has the smallest total loss. Exponential
-weights allow ln P / η + η T more, for losses of at most 1.
+the best expert: the kernel whose own model, learned online, has the smallest total loss.
+Exponential weights allow ln P / η + η T more, for losses of at most 1.
 
 the best function: fixed weights θ on the features of one kernel, the best of P. Of all θ the one
 counts for which loss and bound together are smallest, that of least squares with the penalty
@@ -153,7 +153,8 @@ def drawn(found: list[Regret]) -> Mapping[str, bytes]:
                 values = [getattr(one, field) / math.sqrt(one.rows) for one in points]
                 panel.plot([one.rows for one in points], values, style, color=colour, label=label)
             panel.set(title=name, xlabel="rows T", ylabel="regret / √T", xscale="log")
-            panel.set_yscale("symlog", linthresh=0.01)
+            panel.set_yscale("symlog", linthresh=0.1)  # a regret may be negative
+            panel.set_ylim(-0.1, 20.0)
             panel.axhline(0.0, color="#999999", linewidth=0.6)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         pages = {ending: io.BytesIO() for ending in ("svg", "png")}

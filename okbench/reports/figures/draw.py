@@ -21,6 +21,7 @@ COLOURS = (
     "#56B4E9", "#E69F00", "#882255", "#7F7F7F", "#999933",
 )  # fmt: skip
 MARKERS = "os^DvPX<>*ph"
+_MARKERS_A_LINE = 25  # at most
 DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 _CHANGE = "#555555"  # where the concept of a stream changes
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
@@ -123,7 +124,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         x = [mark.x for mark in line]
         mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
-        ax.plot(x, mean, label=label, **look)
+        ax.plot(x, mean, label=label, markevery=-(-len(x) // _MARKERS_A_LINE), **look)
         low = [max(m - s, floor) for m, s in zip(mean, spread, strict=True)]
         high = [m + s for m, s in zip(mean, spread, strict=True)]
         ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
