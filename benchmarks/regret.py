@@ -6,13 +6,14 @@ Raker learns the first T rows with the step η = 1 / √T of the theorem, for th
 models, and without λ. Its loss is compared with two that are known in hindsight alone:
 
 the best expert: the kernel whose own model, learned online, has the smallest total loss.
-Exponential weights allow ln P / η + η T more, for losses of at most 1.
+Exponential weights allow ln P / η + η B² T more, where B is the largest loss of an expert, and 1
+at least. The paper assumes losses of at most 1.
 
 the best function: fixed weights θ on the features of one kernel, the best of P. Of all θ the one
 counts for which loss and bound together are smallest, that of least squares with the penalty
-‖θ‖² / (2 η). The theorem allows ln P / η + ‖θ‖² / (2 η) + η L² T / 2 + η T, where L is the largest
-norm of a gradient that the models met. Its terms with ε, which are due to the features standing in
-for the kernel, are no part of it, since θ has the same features.
+‖θ‖² / (2 η). The theorem allows ln P / η + ‖θ‖² / (2 η) + η L² T / 2 + η B² T, where L is the
+largest norm of a gradient that the models met. Its terms with ε, which are due to the features
+standing in for the kernel, are no part of it, since θ has the same features.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Regret:
     function_regret: float
     function_bound: float
     lipschitz: float
-    largest_loss: float  # of an expert; the bounds are for at most 1
+    largest_loss: float  # of an expert
 
 
 def main() -> None:
@@ -93,7 +94,7 @@ def measured(name: str, X: FloatArray, y: FloatArray, seed: int = 0) -> Regret:
     outputs = experts(features, y, step)
     losses = (y - outputs) ** 2
     best_expert = float(losses.sum(axis=1).min())
-    of_experts = math.log(n_kernels) / step + step * n_rows
+    of_experts = math.log(n_kernels) / step + step * n_rows * max(1.0, losses.max()) ** 2
     lipschitz = float(2.0 * np.abs(y - outputs).max())  # the features have norm 1
     fixed = [best_function(each, y, step) for each in features]
     best, norm = min(fixed, key=lambda one: one[0] + one[1] / (2.0 * step))

@@ -107,7 +107,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
     ax.set_title(title)
     ax.set_xlabel(panel.x_name)
     ax.set_ylabel(panel.y_name)
-    if panel.quantity == "seconds" or panel.bounds:
+    if panel.quantity == "seconds" or panel.bounds or panel.is_high:
         ax.set_yscale("log", nonpositive="mask")
     if panel.is_wide:
         ax.set_xscale("log")

@@ -72,6 +72,13 @@ class Panel:
         places = [mark.x for line in self.lines.values() for mark in line]
         return self.x_name != ROWS and 0 < min(places) <= max(places) / _WIDE
 
+    @property
+    def is_high(self) -> bool:
+        """Whether the errors of a stream that changes are so far apart that their axis is
+        logarithmic: after a change they are a multiple of what they come back to."""
+        means = [mark.mean for line in self.lines.values() for mark in line]
+        return bool(self.changes) and 0 < min(means) <= max(means) / _WIDE
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -119,7 +126,8 @@ def picture(
         raise ValueError(f"{table.name} is no figure")
     marks = [mark for mark in _marks(table, outcomes, expected) if mark.dataset in datasets]
     here = {mark.dataset for mark in marks}
-    lines = dict.fromkeys(column.line for column in table.learners)
+    chosen = {label for _, label in expected}
+    lines = dict.fromkeys(column.line for column in table.learners if column.label in chosen)
     by_learner = table.figure.lines == "learners"
     labels = tuple(lines) if by_learner else tuple(datasets)
     pages = [name for name in datasets if name in here] if by_learner else list(lines)

@@ -2,7 +2,7 @@
 
 The level of a concept is the lowest error that any learner of the table has, in the mean over its
 trials, over the last window of the concept. A learner has recovered at the first point of its curve
-whose window lies after the beginning of the change and whose error is within the table's margin of
+whose window holds rows of the new concept alone and whose error is within the table's margin of
 that level. Rows are counted from the beginning of the change; where a learner does not recover
 before the next change, the rows up to this count.
 """
@@ -23,9 +23,11 @@ Errors = Mapping[int, float]  # by the number of rows after which a curve has a 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The rows of a concept behind a change; `level` is the error to come back to."""
+    """The rows from a change to the next; those from `settled` on have the new concept alone.
+    `level` is the error to come back to."""
 
     begin: int
+    settled: int
     end: int
     level: float
 
@@ -101,15 +103,16 @@ def _stretches(
     if not trials:
         return
     first = next(iter(trials.values()))[0]
-    begins = [begin for begin, _ in first.extra["changes"]]
-    for begin, end in zip(begins, [*begins[1:], first.rows], strict=True):
+    changes = first.extra["changes"]
+    ends = [*(begin for begin, _ in changes[1:]), first.rows]
+    for (begin, settled), end in zip(changes, ends, strict=True):
         at_end = [
             fmean(known)
             for of_learner in curves.values()
             if (known := [curve[end] for curve in of_learner if end in curve])
         ]
         if at_end:
-            yield Stretch(begin, end, min(at_end))
+            yield Stretch(begin, settled, end, min(at_end))
 
 
 def _rows_to_recover(
@@ -117,7 +120,7 @@ def _rows_to_recover(
 ) -> tuple[int, bool]:
     """Rows from the change on, and whether they were enough."""
     for rows, error in sorted(curve.items()):
-        if stretch.begin + window <= rows <= stretch.end and error <= margin * stretch.level:
+        if stretch.settled + window <= rows <= stretch.end and error <= margin * stretch.level:
             return rows - stretch.begin, True
     return stretch.end - stretch.begin, False
 
