@@ -131,8 +131,10 @@ def alive_at(t, base):
     return 1 if t == 0 else depth_of(t, base)
 
 
-def kernel(name, squares, width):
-    """A kernel of the squared distance."""
+def kernel(name, squares, width, products=None):
+    """A kernel of the squared distance, or a polynomial one of the inner product."""
+    if name.startswith("polynomial-"):
+        return (products / width**2) ** int(name[-1])
     squares = np.maximum(squares, 0.0) / width**2
     if name == "gaussian":
         return np.exp(-0.5 * squares)
@@ -166,10 +168,11 @@ def omkl(
     logs, scores = np.zeros(n_kernels), np.empty((len(X), 1))
     for t, y in enumerate(targets):
         held = joined if budget is None else joined[-budget:]
-        squares = norms[held] + norms[t] - 2.0 * X[held] @ X[t]
+        products = X[held] @ X[t]
+        squares = norms[held] + norms[t] - 2.0 * products
         outputs = np.array(
             [
-                coefficients[p, held] @ kernel(kernels[p], squares, widths[p])
+                coefficients[p, held] @ kernel(kernels[p], squares, widths[p], products)
                 for p in range(n_kernels)
             ]
         )

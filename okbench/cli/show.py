@@ -118,7 +118,15 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
         (label, data[label]) for label in ("note", "cite", "licence", "page") if data[label]
     )
     yield "used by", ", ".join(data["used_by"]) or "no table"
+    if data["changes"]:
+        yield "changes", "at rows " + ", ".join(map(_change, data["changes"]))
     yield "fingerprint", data["fingerprint"]
+
+
+def _change(change: Sequence[int]) -> str:
+    """A row, or the rows that a gradual change takes."""
+    begin, end = change
+    return f"{begin:,}" if begin == end else f"{begin:,} to {end:,}"
 
 
 def _ranges(ranges: Mapping[str, Any] | None) -> Iterator[tuple[str, tuple[float, float]]]:

@@ -7,6 +7,7 @@ readers         files of many formats as rows
 prepare         rows as a paper learned them, kept on disk
 user            user-defined rows
 embedded        rows that need no files
+changing        the streams among them whose concept changes
 describe        what a dataset holds, beside what its entry says
 dataset_types   the `Dataset` and its fingerprint
 unpack          compressed files and archives
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "catalogue",
+    "changing",
     "data_folder",
     "dataset_types",
     "describe",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 READER_VERSION = 1  # raised by hand when a reader gives other rows from the same bytes
 PREPARATION_VERSION = 1  # raised by hand when preparation gives other rows from the same files
 
+Changes = tuple[tuple[int, int], ...]  # of a stream's concept: first row, first row after it
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -25,6 +27,7 @@ class Dataset:
     labels (integers or strings, each one of `classes`) or float64 targets. `orders` are the
     permutations that a paper published, one per line, if it did. `n_train` says where the test rows
     begin when the set comes in two parts. `fingerprint` stands for the exact rows in a trial's id.
+    `changes` are the rows at which the concept of a stream is known to change.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Dataset:
     fingerprint: str
     orders: NDArray[np.int64] | None = None
     n_train: int | None = None
+    changes: Changes = ()
 
     @property
     def n_rows(self) -> int:

@@ -60,6 +60,7 @@ def _shape(dataset: Dataset) -> dict[str, Any]:
         "layout": "dense" if isinstance(dataset.X, np.ndarray) else "CSR",
         "classes": counts,
         "orders": 0 if dataset.orders is None else len(dataset.orders),
+        "changes": [list(change) for change in dataset.changes],
         "fingerprint": dataset.fingerprint,
     }
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.shared_types import Task
-from okbench.datasets.dataset_types import Dataset, fingerprint
+from okbench.datasets.changing import ABRUPT, GRADUAL, RECURRING, Course, classes_of, targets_of
+from okbench.datasets.dataset_types import Changes, Dataset, fingerprint
 
 FloatArray = NDArray[np.float64]
 _Rows = tuple[FloatArray, NDArray[Any]]
@@ -27,17 +28,18 @@ def load_embedded(
 ) -> Dataset:
     """One of `embedded_names()`. A stream's variant is '', '50000' or 'rows=50000,seed=1'."""
     variant = "" if variant == "all" else variant
+    changes: Changes = ()
     if name in STREAMS:
         stream = STREAMS[name]
         X, y = stream_rows(name, *_length_and_seed(name, variant, parameters))
-        task, classes = stream.task, stream.classes
+        task, classes, changes = stream.task, stream.classes, stream.changes(len(X))
     elif name in SHIPPED:
         if variant:
             raise UsageError(f"dataset '{name}' has no variants, so not '{variant}'")
         X, y, task, classes = SHIPPED[name]()
     else:
         raise UsageError(f"no embedded dataset '{name}'.{did_you_mean(name, embedded_names())}")
-    return Dataset(name, X, y, task, classes, fingerprint(X, y, classes))
+    return Dataset(name, X, y, task, classes, fingerprint(X, y, classes), changes=changes)
 
 
 def embedded_names() -> tuple[str, ...]:
@@ -93,14 +95,20 @@ SHIPPED: Mapping[str, Callable[[], _Shipped]] = {
 
 @dataclass(frozen=True)
 class GeneratedRows:
-    """A recipe for endless rows: `make(draws, positions)` gives those at `positions`."""
+    """A recipe for endless rows: `make(draws, positions)` gives those at `positions`. `course` says
+    at which rows the concept changes, where it does."""
 
     make: Callable[[np.random.Generator, NDArray[np.int64]], _Rows]
     task: Task = "binary"
+    course: Course | None = None
 
     @property
     def classes(self) -> tuple[Any, ...]:
         return (-1, 1) if self.task == "binary" else ()
+
+    def changes(self, rows: int) -> Changes:
+        """The changes of the concept among so many rows."""
+        return self.course.changes(rows) if self.course else ()
 
 
 def stream_rows(name: str, rows: int, seed: int = 0, start: int = 0) -> _Rows:
@@ -203,6 +211,8 @@ def _circuit(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 100.0 * X[:, 0], frequency * X[:, 2] - 1.0 / (frequency * (1.0 + 10.0 * X[:, 3]))
 
 
+_COURSES = {"abrupt": ABRUPT, "gradual": GRADUAL, "recurring": RECURRING}
+
 STREAMS: Mapping[str, GeneratedRows] = {
     "checkerboard": GeneratedRows(_checkerboard),
     "spirals": GeneratedRows(_spirals),
@@ -210,4 +220,12 @@ STREAMS: Mapping[str, GeneratedRows] = {
     "friedman1": GeneratedRows(_friedman1, "regression"),
     "friedman2": GeneratedRows(_friedman2, "regression"),
     "friedman3": GeneratedRows(_friedman3, "regression"),
+    **{
+        f"{name}-classes": GeneratedRows(classes_of(course), course=course)
+        for name, course in _COURSES.items()
+    },
+    **{
+        f"{name}-targets": GeneratedRows(targets_of(course), "regression", course)
+        for name, course in _COURSES.items()
+    },
 }

@@ -43,6 +43,7 @@ class Estimator(ABC):
     compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
     # Whether rows matter by their differences alone, over a width: they may then be moved together.
     has_gaussian_kernel: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False  # looks at no features, and so learns nothing from them
 
     problem: Problem | None = None
     draws: Draws

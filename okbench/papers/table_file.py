@@ -5,7 +5,7 @@
     short: table5                   # a name that means this table alone (optional)
     protocol:
       kind: single-pass             # single-pass, train-test, block-stream, approximation, …
-      metric: mistake_rate          # mistake_rate, accuracy, mean_squared_loss, rmse, exceedance
+      metric: mistake_rate          # or another one of okbench.protocols.metrics
       runs: 20
       orders: seeded                # or published; a dataset may have others
       block: 1000                   # block-stream only
@@ -67,6 +67,7 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
       together: true                # metric and time in one sheet
       stars: 0.05                   # best against runner-up: the p value of a paired t test
       classes: true                 # balanced accuracy, and the most frequent class's share
+      margin: 1.5                   # windowed_error: rows until it is near the best again
 
 A table may be another one with more learners. Their settings start from those of the same learner
 in that table, if it has one, and its printed numbers stay with its own learners:
@@ -133,6 +134,7 @@ from okbench.papers.table_types import (
     Sweep,
     Table,
 )
+from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 
 _NOTHING = Additions()
@@ -247,7 +249,7 @@ class _Page:
         swept = {column.point.name if column.point else "" for column, _, _ in columns}
         if kind in ("sweep", "complexity") and not any(swept):
             raise self.root.error("no learner has a sweep; add 'sweep: {name: …, values: […]}'")
-        shown = read_shown(fields.get("report"))
+        shown = read_shown(fields.get("report"), METRICS[protocol.metric])
         rows = list(datasets.values())
         return Table(
             name=name,

@@ -120,7 +120,7 @@ def read_figure(node: Node | None, protocol: Protocol, swept: Collection[str]) -
     )
 
 
-def read_shown(node: Node | None) -> Shown:
+def read_shown(node: Node | None, metric: Metric) -> Shown:
     """What a report shows: `report: {seconds: search + training, unit: hours, stars: 0.05}`."""
     fields = {} if node is None else node.fields(_SHOWN)
     choices = {"seconds": get_args(Clocked), "unit": get_args(Unit)}
@@ -133,6 +133,13 @@ def read_shown(node: Node | None) -> Shown:
         given["stars"] = float(fields["stars"].number())
         if not 0 < given["stars"] < 1:
             raise fields["stars"].error("a p value between 0 and 1 is expected: 'stars: 0.05'")
+    if "margin" in fields:
+        given["margin"] = float(fields["margin"].number())
+        if not given["margin"] >= 1:
+            raise fields["margin"].error("a factor of 1 or more is expected: 'margin: 1.5'")
+        if not metric.forgetting or not metric.spacing:
+            able = " or ".join(one.name for one in METRICS.values() if one.spacing)
+            raise fields["margin"].error(f"a margin goes with metric: {able}")
     return Shown(**given)
 
 

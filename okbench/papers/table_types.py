@@ -241,7 +241,8 @@ class Shown:
     `search + training`. `unit` is that of the printed times. `together` puts metric and time in one
     sheet. With `stars`, the best learner of a dataset has a star if it differs from the runner-up,
     which is underlined, at this p value. `classes` adds the balanced accuracy, and the score of
-    always answering the most frequent class.
+    always answering the most frequent class. With a `margin`, the report says how many rows after a
+    change of the concept the error is within this factor of the best learner's.
     """
 
     seconds: Clocked = "all"
@@ -249,6 +250,7 @@ class Shown:
     together: bool = False
     stars: float = 0.0
     classes: bool = False
+    margin: float = 0.0
 
 
 @dataclass(frozen=True)

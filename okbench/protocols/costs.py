@@ -56,6 +56,11 @@ def squared_errors(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Cos
     return Costs(costs, predicted, _first_infinite(costs))
 
 
+def errors(answer: Any, truth: NDArray[Any], detail: float = 0.0) -> Costs:
+    """The square of target less prediction where targets are real, else 1 for a wrong label."""
+    return (squared_errors if truth.dtype.kind == "f" else mistakes)(answer, truth)
+
+
 def beyond_tolerance(answer: Any, truth: NDArray[Any], tolerance: float) -> Costs:
     """1 where a kernel is as far as the tolerance from the exact one, or further; else 0."""
     import numpy as np

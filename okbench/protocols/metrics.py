@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from okbench.protocols import costs
@@ -16,6 +16,30 @@ _OUTGROWN = 1e150  # from here on no deviation can be computed: squares are beyo
 
 
 @dataclass(frozen=True)
+class Forgetting:
+    """How much earlier rows count: the last `reach` rows do (all, where it is None), and each
+    counts `factor` times as much as the one after it.
+
+    Both ways to forget are those of Gama, Sebastião and Rodrigues (2013, On evaluating stream
+    learning algorithms, section 3), for the costs L of rows 1, 2, …, i:
+    the sliding window (1/w) Σ L_k over the last w rows, and the fading factor α,
+    Σ α^(i-k) L_k / Σ α^(i-k) over all rows.
+    """
+
+    reach: int | None = None
+    factor: float = 1.0
+
+    def first(self, rows: int) -> int:
+        """The first of so many rows that counts."""
+        return 0 if self.reach is None else max(0, rows - self.reach)
+
+    def weight(self, rows: int) -> float:
+        """What the rows that count weigh together."""
+        count = rows - self.first(rows)
+        return count if self.factor == 1.0 else (1.0 - self.factor**count) / (1.0 - self.factor)
+
+
+@dataclass(frozen=True)
 class Metric:
     """A measure of how well a learner did.
 
@@ -23,6 +47,10 @@ class Metric:
     value of the protocol's own key. `of_mean` turns the mean cost of a row into the value that
     tables show, to `decimals(value)` places. `words` name it in prose and on axes, without the
     unit. `answer` is what it scores, by which it goes with protocols.
+
+    With `forgetting`, totals are weighted sums and the mean is over the weights. `spacing` is the
+    number of rows from one point of a curve to the next, where it is not a share of all rows, and
+    `beside` names metrics of the same costs whose totals a trial writes down too.
     """
 
     name: str
@@ -37,6 +65,9 @@ class Metric:
     needs_rows: bool = True  # sums of its costs are rounded, and so depend on how rows are cut
     is_default: bool = False  # scores its tasks where nobody asks for another metric
     answer: str = "prediction"
+    forgetting: Forgetting | None = None
+    spacing: int = 0
+    beside: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -52,7 +83,7 @@ class Metric:
         or has outgrown the numbers."""
         if total is None or not rows:
             return None
-        mean = total / rows
+        mean = total / (self.forgetting.weight(rows) if self.forgetting else rows)
         return self.of_mean(mean) if abs(mean) < _OUTGROWN else None
 
     def best(self, values: Iterable[float]) -> float:
@@ -160,6 +191,34 @@ KERNEL_VALUE = Metric(
     answer="kernel value",
 )
 
+# The prequential error, which a stream of any task has: the share of mistakes, or the mean squared
+# loss. A fading factor of 0.998 weighs as much as a window of 1 / (1 - 0.998) = 500 rows.
+WINDOW, FADING = 500, 0.998
+
+PREQUENTIAL_ERROR = Metric(
+    "prequential_error",
+    words="error over all rows",
+    tasks=(*_CLASSES, *_REALS),
+    costs=costs.errors,
+    of_mean=_as_it_is,
+    decimals=_five_digits,
+    cost_words="error per row",
+)
+FADING_ERROR = replace(
+    PREQUENTIAL_ERROR,
+    name="fading_error",
+    words=f"error with fading factor {FADING}",
+    forgetting=Forgetting(factor=FADING),
+)
+WINDOWED_ERROR = replace(
+    PREQUENTIAL_ERROR,
+    name="windowed_error",
+    words=f"error over the last {WINDOW} rows",
+    forgetting=Forgetting(reach=WINDOW),
+    spacing=WINDOW // 5,
+    beside=(PREQUENTIAL_ERROR.name, FADING_ERROR.name),
+)
+
 METRICS = Named(
     "metric",
     MISTAKE_RATE,
@@ -168,6 +227,9 @@ METRICS = Named(
     RMSE,
     EXCEEDANCE,
     KERNEL_VALUE,
+    PREQUENTIAL_ERROR,
+    WINDOWED_ERROR,
+    FADING_ERROR,
 )
 
 

@@ -124,7 +124,7 @@ def load_table(
     """
     path = Store.of(results, table.trials_of).path
     if contents is None:
-        curves = table.kind in ("curves", "complexity")
+        curves = table.kind in ("curves", "complexity") or bool(table.shown.margin)
         contents = Store(path).read(curves=curves)
     baseline = None
     if baselines:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from okbench.papers.table_types import Orders
 from okbench.papers.values import Value, spelled
+from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
 
 Status = Literal["done", "timeout", "memory", "diverged", "failed", "interrupted"]
@@ -91,11 +92,13 @@ class Family:
         settings = " ".join(f"{name}={spelled(value)}" for name, value in trial.settings)
         kind = PROTOCOLS[trial.protocol]
         rows = f"{trial.dataset}:{trial.variant}" if trial.variant else trial.dataset
+        # totals of metrics that forget are sums of their own, all others differ in words alone
+        own = f" {trial.metric}" if METRICS[trial.metric].forgetting else ""
         self.trial = trial
         self._key = _shared_values(trial)
         self._hash = hash(self._key)
         self._before = (
-            f"{kind.spelled(kind.detail(trial))}/{trial.protocol_version} | "
+            f"{kind.spelled(kind.detail(trial))}/{trial.protocol_version}{own} | "
             f"{trial.learner}/{trial.learner_version} {settings} | "
             f"{rows}@{trial.fingerprint} | "
             f"order={trial.order}/"
@@ -135,7 +138,7 @@ class Outcome:
     tables divide. `seconds` is the time inside the learner alone. `curve` holds (rows, total so
     far, support size, seconds so far) at up to a few dozen points, support None for a learner that
     does not say, seconds None in a baseline whose curve was measured apart; where a protocol has
-    test rows it is drawn while training.
+    test rows it is drawn while training. Metrics that forget have weighted totals.
     """
 
     trial: Trial

@@ -31,6 +31,8 @@ PAPER_SETS = (
 EMBEDDED = (
     *("digits", "digits-even", "breast-cancer", "diabetes", "checkerboard", "spirals"),
     *("hyperplane", "friedman1", "friedman2", "friedman3"),
+    *("abrupt-classes", "gradual-classes", "recurring-classes"),
+    *("abrupt-targets", "gradual-targets", "recurring-targets"),
 )
 
 

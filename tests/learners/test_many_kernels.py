@@ -87,13 +87,13 @@ def test_adaraker_needs_no_number_of_rows():
     np.testing.assert_allclose(known.learn(X, y), unknown.learn(X, y), rtol=1e-12)
 
 
-def expected_of(name, X, targets, task, settings, draws_seed):
+def expected_of(name, X, targets, task, settings, draws_seed, step=0.4):
     """What the plain loop makes of the same settings and draws."""
-    given = {"widths": WIDTHS, "kernels": NAMES, "step": 0.4, **settings}
+    given = {"widths": WIDTHS, "kernels": NAMES, "step": step, **settings}
     given["uniforms"] = Draws(draws_seed).stream("kernels").uniforms(4 * len(X)).reshape(-1, 4)
     given["loss"] = {"OMKC": "mistake"}.get(name, "squared")
     if name == "OMKL":
-        given["keep"] = 1.0 - 0.4 * given.pop("decay")
+        given["keep"] = 1.0 - step * given.pop("decay")
         given["step"] *= 2.0 if task == "regression" else 1.0
         given["loss"] = "squared" if task == "regression" else "logistic"
     else:
@@ -119,6 +119,49 @@ def test_expansions_are_their_plain_loop(name, task, update, combination, budget
     np.testing.assert_allclose(scores, expected, **CLOSE)
     assert learner.support_size == (budget or learner.updates)
     assert len(learner.support_rows) == learner.coefficients.shape[1] == learner.support_size
+
+
+POLYNOMIALS = {
+    "widths": [2.0, 3.0, 4.0, 1.5],
+    "kernels": ["polynomial-1", "polynomial-2", "polynomial-3", "gaussian"],
+}
+
+
+@FORMS
+@pytest.mark.parametrize("budget", [None, 15])
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [("OMKL", "binary"), ("OMKL", "regression"), ("OMKR", "regression"), ("OMKC", "binary")],
+)
+def test_expansions_of_polynomial_kernels_are_their_plain_loop(name, task, budget, form):
+    X, y, problem = stream(task, filled=0.6)
+    cls, settings = EXPANSIONS[name]
+    given = {**POLYNOMIALS, **settings, "budget": budget}
+    learner = cls(step=0.02, **given).begin(problem, Draws(5))
+    scores = learner.learn_scores(form(X), y)
+    expected = expected_of(name, X, problem.encode(y), task, given, 5, step=0.02)
+    np.testing.assert_allclose(scores, expected, **CLOSE)
+    again = cls(step=0.02, **given).begin(problem, Draws(5))
+    halves = [again.learn_scores(form(X[rows]), y[rows]) for rows in (slice(7), slice(7, None))]
+    assert np.array_equal(np.concatenate(halves), scores)
+
+
+def test_rows_of_a_polynomial_kernel_are_not_moved():
+    """A polynomial kernel depends on where rows are, so that far rows must stay there."""
+    X, y, problem = stream("regression")
+    far = X + 1e6
+    settings = {"widths": [1e6], "kernels": ["polynomial-2"], "step": 1e-3}
+    scores = OMKR(**settings).begin(problem, Draws(0)).learn_scores(far, y)
+    expected = plain.omkl(
+        far, y, loss="squared", weight_step=np.log(2.0), **settings, uniforms=None
+    )
+    np.testing.assert_allclose(scores, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [Raker, AdaRaker])
+def test_random_features_have_no_polynomial_kernel(cls):
+    with pytest.raises(UsageError, match="of the distance alone; OMKL, OMKR and OMKC take"):
+        cls(kernels=["polynomial-2"]).begin(Problem("regression", 3), Draws(0))
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])

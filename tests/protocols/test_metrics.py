@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from okbench.protocols.contract import Named, UnknownName
 from okbench.protocols.costs import BadAnswer
-from okbench.protocols.metrics import METRICS, default_metric
+from okbench.protocols.metrics import FADING, METRICS, WINDOW, default_metric
 from okbench.trials.run.curve_totals import totals_of
 
 
@@ -228,3 +228,57 @@ def test_losses_are_given_to_five_digits_and_at_most_five_places_unless_small(
         assert digits < 10**5 or places == 0
     else:
         assert 10**3 <= round(Fraction(value) / unit) <= 10**4
+
+
+def plain_recent(costs: Any, window: int | None, factor: float) -> float:
+    """The definitions of Gama et al., row by row."""
+    first = 0 if window is None else max(0, len(costs) - window)
+    total = weight = 0.0
+    for cost in costs[first:].tolist():
+        total, weight = factor * total + cost, factor * weight + 1.0
+    return total / weight
+
+
+@given(
+    cuts=st.lists(st.integers(1, 400), min_size=1, max_size=8),
+    name=st.sampled_from(["prequential_error", "windowed_error", "fading_error"]),
+    whole=st.booleans(),
+)
+def test_windowed_and_fading_errors_are_their_definitions_for_any_cut(
+    cuts: list[int], name: str, whole: bool
+) -> None:
+    metric, rows = METRICS[name], sum(cuts)
+    draws = np.random.default_rng(rows)
+    costs = draws.integers(0, 2, rows).astype(float) if whole else draws.random(rows)
+    window = WINDOW if name == "windowed_error" else None
+    factor = FADING if name == "fading_error" else 1.0
+    totals, at_once = totals_of(metric, rows), totals_of(metric, rows)
+    at_once.add(costs)
+    done = 0
+    for size in cuts:
+        totals.add(costs[done : done + size])
+        for after in (done + 1, done + size):
+            assert totals.after(after) == at_once.after(after)
+            found = metric.value(totals.after(after), after)
+            expected = plain_recent(costs[:after], window, factor)
+            assert found == pytest.approx(expected, rel=1e-11, abs=1e-15)
+        done += size
+
+
+def test_an_error_is_a_mistake_or_a_squared_difference() -> None:
+    error = METRICS["prequential_error"]
+    assert error.costs([1, -1], np.array([1, 1]), 0.0).rows.tolist() == [0.0, 1.0]
+    assert error.costs(["a", "b"], np.array(["b", "b"]), 0.0).rows.tolist() == [1.0, 0.0]
+    assert error.costs([1.0, 0.0], np.array([0.5, 2.0]), 0.0).rows.tolist() == [0.25, 4.0]
+    with pytest.raises(BadAnswer, match="type float64 where labels like"):
+        error.costs([0.5], np.array(["a"]), 0.0)
+
+
+def test_a_window_and_a_fading_factor_weigh_the_same_in_the_end() -> None:
+    window, fading = METRICS["windowed_error"].forgetting, METRICS["fading_error"].forgetting
+    assert window is not None
+    assert fading is not None
+    assert window.weight(10) == 10
+    assert window.weight(10**6) == WINDOW
+    assert fading.weight(1) == pytest.approx(1.0)
+    assert fading.weight(10**6) == pytest.approx(WINDOW)

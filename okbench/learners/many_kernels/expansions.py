@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from okbench.learners.budget_base import BudgetModel
 from okbench.learners.compiled.expansion import Expanding, LaneWork
 from okbench.learners.compiled.lanes import Entries
 from okbench.learners.compiled.rules.omkl import (
+    BEFORE_POLYNOMIALS,
     CAUCHY,
     GAUSSIAN,
     LAPLACIAN,
@@ -33,7 +34,12 @@ from okbench.learners.compiled.walks import CROWDED, RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.expansion import ROOM, ExpansionModel
 from okbench.learners.kernel import BLOCK, model_bytes
-from okbench.learners.many_kernels.dictionary import check_dictionary, kernels_of
+from okbench.learners.many_kernels.dictionary import (
+    POLYNOMIALS,
+    check_dictionary,
+    has_polynomials,
+    kernels_of,
+)
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
 
@@ -64,9 +70,10 @@ class KernelExpansions(OnlineLearner):
     _position: int  # rows learned
 
     @property
-    def width(self) -> float:
-        """The smallest width: that of the kernel which is most sensitive to where rows are."""
-        return min(self.widths)
+    def width(self) -> float | None:
+        """The smallest width: that of the kernel which is most sensitive to where rows are. None
+        with a polynomial kernel: rows cannot be moved then."""
+        return None if has_polynomials(self) else min(self.widths)
 
     @property
     def kernel_weights(self) -> FloatArray:
@@ -104,7 +111,7 @@ class KernelExpansions(OnlineLearner):
 
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
-        check_dictionary(self)
+        check_dictionary(self, with_polynomials=True)
         check_number(self, "step", above=0.0)
         check_choice(self, "update", UPDATES)
         check_choice(self, "combination", COMBINATIONS)
@@ -217,10 +224,12 @@ class KernelExpansions(OnlineLearner):
 def dictionary_of(kernels: Sequence[str], widths: Sequence[float]) -> Dictionary:
     """The kernels in numbers."""
     kinds = {"gaussian": GAUSSIAN, "laplacian": LAPLACIAN, "cauchy": CAUCHY}
-    sharpness = {
+    kinds |= {name: BEFORE_POLYNOMIALS + degree for name, degree in POLYNOMIALS.items()}
+    sharpness: dict[str, Callable[[float], float]] = {
         "gaussian": lambda width: -0.5 / width / width,
         "laplacian": lambda width: -1.0 / width,
         "cauchy": lambda width: -1.0 / width / width,
+        **dict.fromkeys(POLYNOMIALS, lambda width: 1.0 / width / width),
     }
     pairs = list(zip(kernels, map(float, widths), strict=True))
     return Dictionary(

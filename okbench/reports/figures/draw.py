@@ -22,7 +22,9 @@ COLOURS = (
     "#56B4E9", "#E69F00", "#882255", "#7F7F7F", "#999933",
 )  # fmt: skip
 MARKERS = "os^DvPX<>*ph"
+_MARKERS_A_LINE = 25  # at most
 DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_CHANGE = "#555555"  # where the concept of a stream changes
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
 _WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
 _LINE = 0.13  # inches of a line of the caption
@@ -111,7 +113,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
     ax.set_title(title)
     ax.set_xlabel(panel.x_name)
     ax.set_ylabel(panel.y_name)
-    if panel.quantity == "seconds" or panel.bounds:
+    if panel.quantity == "seconds" or panel.bounds or panel.is_high:
         ax.set_yscale("log", nonpositive="mask")
     if panel.is_wide:
         ax.set_xscale("log")
@@ -119,13 +121,16 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if max(mark.x for line in panel.lines.values() for mark in line) >= 1000:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    for begin, end in panel.changes:
+        ax.axvspan(begin, end, color=_CHANGE, alpha=0.15, linewidth=0)
+        ax.axvline(begin, color=_CHANGE, linewidth=0.8, zorder=1)
     floor = _floor(panel)
     for label, line in panel.lines.items():
         look = _look(labels.index(label))
         x = [mark.x for mark in line]
         mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
-        ax.plot(x, mean, label=label, **look)
+        ax.plot(x, mean, label=label, markevery=-(-len(x) // _MARKERS_A_LINE), **look)
         low = [max(m - s, floor) for m, s in zip(mean, spread, strict=True)]
         high = [m + s for m, s in zip(mean, spread, strict=True)]
         ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)

@@ -28,6 +28,7 @@ _BOUND_NAMES: dict[Bound, str] = {"lemma-1": "bound of Lemma 1"}
 _BOUND_WORDS: dict[Bound, str] = {
     "lemma-1": "Lemma 1 bounds the expected share by 2 exp(−D ε² / 2)"
 }
+_CHANGES = "Upright: where the concept changes; grey: while a gradual change lasts."
 _ALL = 100.0  # no probability is higher
 _WIDE = 100.0  # a sweep whose largest value is this many times its least is drawn in logarithms
 
@@ -56,7 +57,8 @@ class Panel:
     """One pair of axes; `lines` are its marks by label, in the order of the table.
 
     `bounds` are corners of what is proved of a line, by its label. Bounds are exponential: a panel
-    that has any is drawn in logarithms, where a mark of 0 has no place.
+    that has any is drawn in logarithms, where a mark of 0 has no place. `changes` are the rows at
+    which the concept of the panel's stream changes: the first of a change, and the first after it.
     """
 
     title: str
@@ -65,12 +67,20 @@ class Panel:
     quantity: Quantity
     lines: Mapping[str, tuple[Mark, ...]]
     bounds: Mapping[str, Corners] = field(default_factory=dict)
+    changes: Corners = ()
 
     @property
     def is_wide(self) -> bool:
         """Whether the values of a sweep are so far apart that their axis is logarithmic."""
         places = [mark.x for line in self.lines.values() for mark in line]
         return self.x_name != ROWS and 0 < min(places) <= max(places) / _WIDE
+
+    @property
+    def is_high(self) -> bool:
+        """Whether the errors of a stream that changes are so far apart that their axis is
+        logarithmic: after a change they are a multiple of what they come back to."""
+        means = [mark.mean for line in self.lines.values() for mark in line]
+        return bool(self.changes) and 0 < min(means) <= max(means) / _WIDE
 
 
 @dataclass(frozen=True)
@@ -120,7 +130,8 @@ def picture(
         raise ValueError(f"{table.name} is no figure")
     marks = [mark for mark in _marks(table, outcomes, expected) if mark.dataset in datasets]
     here = {mark.dataset for mark in marks}
-    lines = dict.fromkeys(column.line for column in table.learners)
+    chosen = {label for _, label in expected}
+    lines = dict.fromkeys(column.line for column in table.learners if column.label in chosen)
     by_learner = table.figure.lines == "learners"
     labels = tuple(lines) if by_learner else tuple(datasets)
     pages = [name for name in datasets if name in here] if by_learner else list(lines)
@@ -138,9 +149,12 @@ def picture(
         table.name,
         table.title,
         labels,
-        tuple(_panels(table, marks, pages, labels)),
+        (panels := tuple(_panels(table, marks, pages, labels, _changes(table, clocked)))),
         absent,
-        tuple(_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked))),
+        (
+            *_notes(table, marks, absent, gaps, machines, all(o.timed for o in clocked)),
+            *((_CHANGES,) if any(panel.changes for panel in panels) else ()),
+        ),
         _BOUND_NAMES[table.figure.bound] if table.figure.bound else "",
         tuple(one for one in _surfaces(table, outcomes, expected) if one.dataset in here),
     )
@@ -215,8 +229,23 @@ def _swept(table: Table, column: LearnerColumn) -> list[tuple[str, float]]:
     return list(dict.fromkeys((point.name, float(point.value)) for point in points))
 
 
+def _changes(table: Table, outcomes: Iterable[Outcome]) -> dict[str, Corners]:
+    """The known changes of every dataset with curves."""
+    if table.kind != "curves":
+        return {}
+    return {
+        outcome.trial.dataset: tuple((begin, end) for begin, end in outcome.extra["changes"])
+        for outcome in outcomes
+        if outcome.extra.get("changes")
+    }
+
+
 def _panels(
-    table: Table, marks: Sequence[Mark], pages: Sequence[str], labels: Sequence[str]
+    table: Table,
+    marks: Sequence[Mark],
+    pages: Sequence[str],
+    labels: Sequence[str],
+    changes: Mapping[str, Corners],
 ) -> Iterator[Panel]:
     """The panels page by page, a page being a dataset or a learner."""
     assert table.figure
@@ -240,7 +269,10 @@ def _panels(
             }  # fmt: skip
             y_name = metric_name(table) if quantity == "metric" else "seconds"
             found = {label: line for label, line in lines.items() if line}
-            yield Panel(page, of_page[0].x_name, y_name, quantity, found, _bounds(table, found))
+            bounds = _bounds(table, found)
+            yield Panel(
+                page, of_page[0].x_name, y_name, quantity, found, bounds, changes.get(page, ())
+            )
 
 
 def _line(marks: Iterable[Mark]) -> tuple[Mark, ...]:

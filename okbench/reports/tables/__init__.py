@@ -1,6 +1,7 @@
 """A table's cells and how they are printed: `cells` and `report` compute, `layout` arranges,
 `render` writes; `verdicts` compares with the paper, `envelopes` with the
-ranges that it searched, `explain` shows the trials behind a cell.
+ranges that it searched, `explain` shows the trials behind a cell, `recovery` says what followed the
+changes of a stream.
 """
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "grouping",
     "latex",
     "layout",
+    "recovery",
+    "recovery_text",
     "render",
     "report",
     "verdicts",

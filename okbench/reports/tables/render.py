@@ -20,6 +20,7 @@ from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
 from okbench.reports.tables.layout import Sheet, SheetText, other_sheets, sheets
+from okbench.reports.tables.recovery_text import change_sheets
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import count_outcomes
 
@@ -43,7 +44,7 @@ def render(report: Report, form: str, encoding: str | None = None) -> str:
     if form in _DATA:
         return written(_DATA[form](report), encoding)
     pages = sheets(report, like_paper=form == "latex")
-    return render_sheets((*pages, *other_sheets(report)), form, encoding)
+    return render_sheets((*pages, *change_sheets(report), *other_sheets(report)), form, encoding)
 
 
 def check_format(form: str) -> None:
@@ -160,7 +161,7 @@ def _json(report: Report) -> str:
         **{
             field.name: getattr(report, field.name)
             for field in fields(report)
-            if field.name not in ("family", "shown", "na_after")
+            if field.name not in ("family", "shown", "na_after", "recoveries")
         },
         "shown": asdict(report.shown),
         "na_after": report.na_after if math.isfinite(report.na_after) else None,
@@ -180,6 +181,7 @@ def _json(report: Report) -> str:
             ]
             for name, verdicts in report.other_verdicts.items()
         },
+        "recoveries": [asdict(one) for one in report.recoveries.values()],
         "counts": count_outcomes(report.verdicts.values()) if report.has_printed else {},
     }
     return json.dumps(everything, indent=2, allow_nan=False) + "\n"

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from okbench.papers.table_types import Shown, Table
 from okbench.reports.tables.cells import Cell, CellKey, Expected, cells
+from okbench.reports.tables.recovery import Recovery, recoveries
 from okbench.reports.tables.stars import Star, stars
 from okbench.reports.tables.used_settings import chance_warnings, settings_notes
 from okbench.reports.tables.verdicts import Judgement, judge_all
@@ -29,7 +30,8 @@ class Report:
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
     one family of tests; `alternatives` are the cells measured with other settings, by name. `shown`
     is what the table asks its reports to show, `na_after` the seconds beyond which a cell is NA.
-    `settings` and `warnings` are sentences about what a user added.
+    `settings` and `warnings` are sentences about what a user added; `recoveries` say what followed
+    the changes of a stream, where the table asks for that.
     """
 
     table: str
@@ -51,6 +53,7 @@ class Report:
     settings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by learner, if stated
+    recoveries: Mapping[CellKey, Recovery] = field(default_factory=dict)
 
     @cached_property
     def stars(self) -> Mapping[str, Star]:
@@ -147,6 +150,7 @@ def report(
         devices=_devices(table, outcomes, expected),
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
+        recoveries=recoveries(table, outcomes, expected),
     )
 
 

@@ -182,8 +182,8 @@ def _searched_in(label: str, column: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _for_task(task: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The learners that do a task in one pass, and what is wrong with those that cannot be
-    imported."""
+    """The learners that do a task in one pass, baselines excepted, and what is wrong with those
+    that cannot be imported."""
     names, broken = [], []
     for entry in catalogue().values():
         try:  # a package announces no more than a name and a class
@@ -191,7 +191,8 @@ def _for_task(task: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         except UsageError as error:
             broken.append(f"{error}; left out")
             continue
-        if task in getattr(cls, "tasks", entry.tasks) and SINGLE_PASS.role_of(cls) is not None:
+        does = task in getattr(cls, "tasks", entry.tasks) and SINGLE_PASS.role_of(cls) is not None
+        if does and not getattr(cls, "is_baseline", False):
             names.append(entry.name)
     return tuple(names), tuple(broken)
 

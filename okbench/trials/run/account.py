@@ -8,7 +8,8 @@ had after its last finished block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.protocols.contract import Stage
-from okbench.protocols.metrics import Metric
+from okbench.protocols.metrics import METRICS, Metric
 from okbench.trials.run.curve_totals import Totals, totals_of
 from okbench.trials.trial_types import Curve, Outcome, Status, Trial
 
@@ -82,6 +83,7 @@ class Ledger:
     stage: Stage
     stops: Sequence[int]
     totals: Totals
+    beside: Mapping[str, Totals]  # by the metrics that are written down besides
     rows: int = 0
     points: list[tuple[int, float | None, int | None, float]] = field(default_factory=list)
 
@@ -104,8 +106,10 @@ class Account:
         """Write a report down; it is always about the stage that began last."""
         match report:
             case Begun(stage, stops):
-                totals = totals_of(self._metric, stage.end - stage.begin)
-                self.ledgers.append(Ledger(stage, stops, totals))
+                rows = stage.end - stage.begin
+                totals = totals_of(self._metric, rows)
+                beside = {name: totals_of(METRICS[name], rows) for name in self._metric.beside}
+                self.ledgers.append(Ledger(stage, stops, totals, beside))
             case Marked(rows, total, support, seconds):
                 self.seconds, self.support = seconds, support
                 self.ledgers[-1].points.append((rows, total, support, seconds))
@@ -120,7 +124,8 @@ class Account:
         at, ledger.rows = ledger.rows, block.upto
         if block.costs is None:
             return
-        ledger.totals.add(block.costs)
+        for totals in (ledger.totals, *ledger.beside.values()):
+            totals.add(block.costs)
         done = {tick for tick in ledger.stops if at < tick <= ledger.rows}
         if ledger.rows == ledger.stage.end - ledger.stage.begin:
             done.add(ledger.rows)
@@ -140,6 +145,10 @@ class Account:
         if status == "timeout" and (expected := self._expected()):
             extra = {**extra, "expected_seconds": expected}
         counted = next((entry for entry in self.ledgers if entry.stage.counted), None)
+        if counted and counted.rows and counted.beside:
+            totals = {name: each.after(counted.rows) for name, each in counted.beside.items()}
+            finite = {name: total for name, total in totals.items() if math.isfinite(total)}
+            extra = {**extra, "beside": finite}
         return Outcome(
             trial,
             status,

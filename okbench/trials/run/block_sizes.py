@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from okbench.base.shared_types import Task
 
 FIRST, MOST = 256, 4096  # rows of a block
+MOST_POINTS = 1000  # of a curve whose points are a number of rows apart
 _POINTS = {"binary": 15, "multiclass": 10, "regression": 20}  # of a curve (Lu et al. 2016)
 
 Span = tuple[int, int]  # first row, row after the last
@@ -23,6 +24,13 @@ def ticks(count: int, task: Task, together: int = 1) -> range:
     """The rows after which a curve has a point: every count/15, /10 or /20, rounded half up, of so
     many rows as stay `together`."""
     apart = together * max(1, int(count / together / _POINTS[task] + 0.5))
+    return range(apart, count + 1, apart)
+
+
+def spaced(count: int, spacing: int) -> range:
+    """The rows after which a curve has a point that has one after every so many rows; these
+    are multiplied where a long stream would have more than `MOST_POINTS`."""
+    apart = spacing * max(1, -(-count // (spacing * MOST_POINTS)))
     return range(apart, count + 1, apart)
 
 

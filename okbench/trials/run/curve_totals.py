@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.protocols.metrics import Metric
+from okbench.protocols.metrics import Forgetting, Metric
 
 
 class Totals(Protocol):
@@ -22,6 +22,8 @@ class Totals(Protocol):
 
 def totals_of(metric: Metric, rows: int) -> Totals:
     """Totals for a stage of so many rows, as the costs of the metric need them."""
+    if metric.forgetting:
+        return _Forgetting(rows, metric.forgetting)
     return _OfAllRows(rows) if metric.needs_rows else _ByBlock()
 
 
@@ -57,3 +59,20 @@ class _OfAllRows:
     def after(self, rows: int) -> float:
         with np.errstate(over="ignore"):  # squares that outgrew the numbers add up to infinity
             return float(self._costs[:rows].sum())
+
+
+class _Forgetting(_OfAllRows):
+    """Weighted sums, each over all rows that count, for the same reason."""
+
+    def __init__(self, rows: int, forgetting: Forgetting) -> None:
+        super().__init__(rows)
+        self._forgetting = forgetting
+
+    def after(self, rows: int) -> float:
+        counted = self._costs[self._forgetting.first(rows) : rows]
+        if (factor := self._forgetting.factor) == 1.0:
+            with np.errstate(over="ignore"):
+                return float(counted.sum())
+        ages = np.arange(len(counted) - 1, -1, -1)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return float((counted * factor**ages).sum())

@@ -37,7 +37,7 @@ from okbench.trials.run.account import (
     ProgressReport,
     Trained,
 )
-from okbench.trials.run.block_sizes import Span, fixed, growing, ticks
+from okbench.trials.run.block_sizes import Span, fixed, growing, spaced, ticks
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.store.facts import facts_of
 from okbench.trials.trial_types import Outcome, Status, Trial
@@ -212,9 +212,11 @@ class Walker:
 
     def go(self, stage: Stage) -> None:
         """Walk through one stage, or raise `Ended` on the way."""
-        stops = self.route.stops
-        if stops is None:
-            stops = ticks(stage.end - stage.begin, self.route.dataset.task, stage.together)
+        stops, spacing, count = self.route.stops, self.route.metric.spacing, stage.end - stage.begin
+        if stops is None and spacing:
+            stops = spaced(count, spacing)
+        elif stops is None:
+            stops = ticks(count, self.route.dataset.task, stage.together)
         self.note(Begun(stage, stops))
         for span in self._spans(stage, stops):
             (self._fit if stage.is_fit else self._step)(stage, span)
@@ -346,8 +348,15 @@ class Walker:
             end.reason if end else "",
             self._per_class()
             | facts_of(self.learner)
+            | self._changes()
             | ({} if raised is None else {"traceback": tracebacks.tail(raised)}),
         )
+
+    def _changes(self) -> dict[str, Any]:
+        """The rows at which the concept changes, where the metric looks at the last rows, so that
+        reports can say what came after a change."""
+        known = self.route.dataset.changes if self.route.metric.forgetting else ()
+        return {"changes": [list(change) for change in known]} if known else {}
 
     def _per_class(self) -> dict[str, Any]:
         """How many test rows each class has, and how many of them are mistakes, as

@@ -65,6 +65,8 @@ _EXTRA: _Types = {
     "classes": (list,),
     "device": (str,),
     "surface": (dict,),
+    "changes": (list,),
+    "beside": (dict,),
 }
 _CHOICES = {
     "protocol": frozenset(PROTOCOLS),
@@ -120,6 +122,11 @@ def check_outcome(record: Mapping[str, Any]) -> None:
         for name in FACTS:
             if name in record["extra"] and not is_fact(name, record["extra"][name]):
                 raise ValueError(f"extra: {name} is not as learners state it")
+        _check_changes(record["extra"].get("changes", []))
+        for name, total in record["extra"].get("beside", {}).items():
+            if name not in METRICS or type(total) not in (int, float):
+                raise ValueError(f"extra: beside has {shown(name)}: {shown(total)}, not a total")
+            _check_total(f"extra: {name}", total)
 
 
 def _check_classes(classes: Sequence[Any]) -> None:
@@ -129,6 +136,16 @@ def _check_classes(classes: Sequence[Any]) -> None:
         whole = [count for count in counts if type(count) is int]
         if len(whole) < 2 or not 0 <= whole[1] <= whole[0]:
             raise ValueError(f"extra: classes has {shown(one)}, not [class, rows, mistakes]")
+
+
+def _check_changes(changes: Sequence[Any]) -> None:
+    """Refuse the changes of a stream unless they are [first row, first row after it], in order."""
+    latest = 0
+    for one in changes:
+        rows = one if type(one) is list and len(one) == 2 else []
+        if [type(row) for row in rows] != [int, int] or not latest <= rows[0] <= rows[1]:
+            raise ValueError(f"extra: changes has {shown(one)}, not rows in ascending order")
+        latest = rows[1]
 
 
 def check_curve(curve: Sequence[Sequence[Any]]) -> None:

@@ -31,13 +31,14 @@ from okbench.learners.compiled.walks import CROWDED, FINISHED, RowStream, join
 from okbench.learners.contract import FloatArray
 
 GAUSSIAN, LAPLACIAN, CAUCHY = 0, 1, 2
+BEFORE_POLYNOMIALS = 2  # the polynomial kernel of degree q is number 2 + q
 
 
 class Dictionary(NamedTuple):
     """The kernels in numbers."""
 
     kinds: NDArray[np.int64]
-    sharpness: FloatArray  # what the squared distance, or the distance, is multiplied by
+    sharpness: FloatArray  # what the squared distance, distance or inner product is multiplied by
 
 
 class DictionaryRule(NamedTuple):
@@ -178,6 +179,15 @@ def multiply_line(matrix: Any, p: int, power: float) -> None:
         matrix[p, j] *= power
 
 
+@inlined
+def power(base: float, degree: int) -> float:
+    """The base to the power of a degree of 1 or more."""
+    result = base
+    for _ in range(1, degree):
+        result *= base
+    return result
+
+
 @compiled(fastmath=FUSED)
 def lifted_kernels(
     kind: int, sharpness: float, norm: float, norms: Any, inner: Any, width: int, out: Any
@@ -191,10 +201,13 @@ def lifted_kernels(
         for j in range(width):
             square = max(0.0, (norm + norms[j]) - 2.0 * inner[0, j])
             out[0, j] = lifted_exp2(math.sqrt(square) * (ONE_OVER_LN2 * sharpness))
-    else:
+    elif kind == CAUCHY:
         for j in range(width):
             square = max(0.0, (norm + norms[j]) - 2.0 * inner[0, j])
             out[0, j] = LIFT / (1.0 - sharpness * square)
+    else:
+        for j in range(width):
+            out[0, j] = LIFT * power(sharpness * inner[0, j], kind - BEFORE_POLYNOMIALS)
 
 
 @compiled(fastmath=FUSED)
@@ -211,10 +224,14 @@ def spread_kernel(
         for j in range(width):
             square = max(0.0, (norm + norms[j]) - 2.0 * inner[0, j])
             sums[p, j] += gain * lifted_exp2(math.sqrt(square) * (ONE_OVER_LN2 * sharpness))
-    else:
+    elif kind == CAUCHY:
         for j in range(width):
             square = max(0.0, (norm + norms[j]) - 2.0 * inner[0, j])
             sums[p, j] += gain * (LIFT / (1.0 - sharpness * square))
+    else:
+        for j in range(width):
+            product = power(sharpness * inner[0, j], kind - BEFORE_POLYNOMIALS)
+            sums[p, j] += gain * (LIFT * product)
 
 
 @compiled(fastmath=FUSED)
