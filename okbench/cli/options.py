@@ -150,3 +150,56 @@ how_to_run = together(
         "--force", is_flag=True, help="Run trials that are expected not to fit into the memory."
     ),
 )
+on_cluster = together(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="With --backend dask: the scheduler, tcp://HOST:8786.",
+    ),
+    click.option(
+        "--address",
+        metavar="ADDRESS",
+        help="With --backend ray: the cluster, HOST:6379, ray://HOST:10001, or auto.",
+    ),
+    click.option(
+        "--rows",
+        type=click.Choice(["send", "fetch"]),
+        help="With a cluster, rows that a machine lacks: send them from here, or have them fetched"
+        " there from their official address, if they have one.  [default: send]",
+    ),
+    click.option(
+        "--other-versions",
+        type=click.Choice(["refuse", "record"]),
+        help="With a cluster, a worker with another okbench, NumPy or learner: leave it out, or"
+        " record how it differs.  [default: refuse]",
+    ),
+)
+
+
+def cluster_options(
+    backend: str,
+    jobs: int | None,
+    scheduler: str | None,
+    address: str | None,
+    rows: Any,
+    other_versions: Any,
+) -> Any:
+    """Where the cluster of a run is, and what is asked of its workers."""
+    from okbench.base.errors import UsageError
+    from okbench.trials.plan.options import CLUSTERS, ClusterOptions
+
+    belongs: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "--scheduler": (scheduler, ("dask",)),
+        "--address": (address, ("ray",)),
+        "--rows": (rows, CLUSTERS),
+        "--other-versions": (other_versions, CLUSTERS),
+    }
+    for name, (value, backends) in belongs.items():
+        if value is not None and backend not in backends:
+            wanted = " or ".join(f"--backend {each}" for each in backends)
+            raise UsageError(f"{name} belongs to {wanted}")
+    if backend not in CLUSTERS:
+        return ClusterOptions()
+    return ClusterOptions(
+        scheduler or address or "", rows or "send", other_versions or "refuse", jobs
+    )

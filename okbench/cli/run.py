@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from okbench.trials.run.estimate import Missing, Overlong, Summary
     from okbench.trials.run.run_table import Tally
 
+_WORKERS_SHOWN = 4  # of a cluster, beside the bar
+
 EPILOG = """\b
 Examples:
   okbench run demo
@@ -47,6 +49,8 @@ Examples:
   okbench run table5 --datasets german --with mine:Mine --set Mine.depth=3
   okbench run --data rows.csv --target y
   okbench run --data rows.csv --target y --learners FOGD,RBP,mine:Mine
+  okbench run table5 --backend dask --scheduler tcp://10.0.0.1:8786
+  okbench run table5 --backend ray --address auto --dry-run
 """
 
 
@@ -64,8 +68,9 @@ Examples:
     "--backend",
     default="",
     help="threads (for okbench's own learners without a limit; all others run in processes),"
-    " processes, or the name of a joblib backend, in which limits hold between blocks alone.",
+    " processes, or the workers of a cluster: dask, ray.",
 )
+@options.on_cluster
 @click.option(
     "--memory",
     type=SIZE,
@@ -198,15 +203,20 @@ def _source(
     return found, load, missing
 
 
-def _options(jobs: int | None, memory: float | None, retry: Any, **rest: Any) -> Options:
+def _options(
+    jobs: int | None, memory: float | None, retry: Any, backend: str, **rest: Any
+) -> Options:
     import math
 
     from okbench.trials.plan.options import Options
 
+    where = {name: rest.pop(name) for name in ("scheduler", "address", "rows", "other_versions")}
     return Options(
         jobs=options.every_core(jobs),
         memory_limit=memory or math.inf,
         retry=frozenset(retry or ()),
+        backend=backend,
+        cluster=options.cluster_options(backend, jobs, **where),
         **rest,
     )
 
@@ -236,13 +246,19 @@ def progress() -> Iterator[Callable[[Tally], None]]:
         tqdm(disable=None, unit=" trials", dynamic_ncols=True) as bar,
         redirect_stdout(sys.stderr),
     ):
+        said = 0  # notices
 
         def watch(tally: Tally) -> None:
-            if not tally.endings:
+            nonlocal said
+            if not tally.endings and not tally.notices:
                 for line in _overlong(tally.overlong, tally.time_limit):
                     click.echo(line, err=True)
+            for notice in tally.notices[said:]:
+                bar.write(notice, file=sys.stderr)
+            said = len(tally.notices)
             bar.total = tally.total
-            bar.set_postfix(dict(tally.endings), refresh=False)
+            busiest = dict(tally.workers.most_common(_WORKERS_SHOWN))
+            bar.set_postfix({**tally.endings, **busiest}, refresh=False)
             bar.update(tally.endings.total() - bar.n)
 
         yield watch
@@ -260,6 +276,9 @@ def _report_endings(tally: Tally, asked: Options) -> None:
     """What the user should know besides the table, on stderr; the exit code follows from it."""
     if tally.recovered:
         click.echo(tally.recovered, err=True)
+    if tally.workers:
+        counts = ", ".join(f"{name} {count}" for name, count in tally.workers.most_common())
+        click.echo(f"trials by worker: {counts}", err=True)
     for outcome in tally.failures[:5]:
         click.echo(f"{outcome.status}: {outcome.reason}", err=True)
     by_hand = set() if asked.datasets else {name for name in tally.missing if _needs_login(name)}
@@ -285,12 +304,14 @@ def _print_plan(summary: Summary, options: Options) -> None:
         rest = summary.to_run - summary.measured
         unknown = f", {rest} more were never measured" if rest else ""
         click.echo(
-            f"  about {spoken_time(summary.seconds)} with {options.jobs} at a time and "
+            f"  about {spoken_time(summary.seconds)} with {options.at_once} at a time and "
             f"{summary.bytes / 1e6:.0f} MB, from earlier outcomes{unknown}"
         )
     elif summary.to_run:
         click.echo("  the time is unknown: there are no earlier outcomes to estimate it from")
     for line in _memory(summary):
+        click.echo(f"  {line}")
+    for line in summary.submitted:
         click.echo(f"  {line}")
     for line in _overlong(summary.overlong, summary.time_limit):
         click.echo(f"  {line}")
@@ -304,9 +325,10 @@ def _memory(summary: Summary) -> Iterator[str]:
 
     need = largest(need for need in summary.needs if need.model is not None)
     if need is not None:
+        there = f"; {spoken_bytes(summary.available)} are available" if summary.available else ""
         yield (
             f"memory: {spoken_bytes(need.total)} for {need.learner} × {need.dataset}: "
-            f"{need.arithmetic}; {spoken_bytes(summary.available)} are available"
+            f"{need.arithmetic}{there}"
         )
     growing = [need for need in summary.needs if need.growth]
     if growing:

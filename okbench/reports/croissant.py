@@ -18,6 +18,7 @@ from typing import Any
 from okbench.base.errors import UsageError
 from okbench.base.version import __version__
 from okbench.base.whole_files import write_whole
+from okbench.reports.machines import of_one_machine
 from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import value_of
 from okbench.trials.store.outcome_json import setting_json, to_bytes
@@ -177,7 +178,7 @@ def _records(contents: Contents) -> Iterator[Json]:
             "n": len(values),
             "trials": len(outcomes),
             "rows": max((one.rows for one in done), default=None),
-            "seconds": _mean([one.seconds for one in alone or done]),
+            "seconds": _mean([one.seconds for one in of_one_machine(alone or done)]),
             "timed": bool(alone),
             "support": _mean([one.support for one in done]),
             "bytes": _mean([one.bytes for one in done]),

@@ -137,6 +137,24 @@ def test_seconds_measured_alone_are_preferred() -> None:
     assert cell.n == 3
 
 
+def test_seconds_of_different_machines_are_never_averaged() -> None:
+    cell = measured(
+        outcome(0, 1, seconds=2.0),
+        outcome(1, 1, seconds=4.0),
+        outcome(2, 1, seconds=90.0, environment="e2"),
+    )
+    assert (cell.seconds, cell.environments, cell.n) == (3.0, ("e1",), 3)
+
+
+def test_the_cells_of_a_table_have_the_seconds_of_the_same_machine_where_they_can() -> None:
+    stored = {"0": outcome(0, 1, seconds=2.0), "1": outcome(1, 1, seconds=9.0, environment="e2")}
+    stored |= {str(r): outcome(r, 1, seconds=7.0) for r in (2, 3)}
+    expected = {("rows", "A"): ["0", "1"], ("rows", "B"): ["1", "2", "3"]}
+    first, second = cells(table(), stored, expected)
+    assert (first.seconds, first.environments) == (2.0, ("e1",))
+    assert (second.seconds, second.environments) == (7.0, ("e1",))
+
+
 def test_seconds_are_of_done_trials_alone() -> None:
     cell = measured(outcome(0, 1, seconds=2.0), outcome(1, 1, status="timeout", seconds=60.0))
     assert (cell.seconds, cell.timed) == (2.0, False)

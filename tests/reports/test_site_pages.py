@@ -123,8 +123,10 @@ def test_every_chart_has_a_title_words_and_its_numbers(pages: dict[str, Page]) -
 
 
 def test_two_machines_are_both_named_and_share_no_frontier(tmp_path: Path) -> None:
-    found = all_measured(small_table())
-    found[0] = replace(found[0], environment="e2")
+    found = [
+        replace(one, environment="e2") if one.trial.learner == "FOGD" else one
+        for one in all_measured(small_table())
+    ]
     machines = {"e1": MACHINE, "e2": {**MACHINE, "cpu": "another"}}
     results_file(tmp_path / "runs/made/small.jsonl", found, machines=machines)
     build(tmp_path / "runs", tmp_path / "site", [small_table()])

@@ -200,7 +200,7 @@ def test_a_worker_that_ends_between_two_trials_is_replaced(monkeypatch: pytest.M
         assert {o.trial.id: o.status for o in coming} == {t.id: "done" for t in trials}
 
 
-def leaves_after_one(connection: Any, load: Any) -> None:
+def leaves_after_one(connection: Any, load: Any, modules: str) -> None:
     one, limits, warm_up = connection.recv()
     connection.send("taken")
     connection.send(attempt(one, load, limits, connection.send, warm_up))
@@ -217,5 +217,5 @@ def test_workers_that_cannot_start_end_the_run_with_the_reason(
         list(coming)
 
 
-def leaves_at_once(connection: Any, load: Any) -> None:
+def leaves_at_once(connection: Any, load: Any, modules: str) -> None:
     os._exit(3)

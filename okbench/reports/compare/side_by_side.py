@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from okbench.reports.compare.pairs import SIGNIFICANT, UNDECIDED
 from okbench.reports.guard.trial_diff import difference
+from okbench.reports.machines import of_one_machine
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.statistics import FEWEST_PAIRS, Paired, holm, paired
 from okbench.reports.tables.cells import value_of
@@ -89,7 +90,8 @@ def _values(group: Sequence[Outcome], metric: str) -> dict[int, float]:
 def _column(group: Sequence[Outcome], values: Mapping[int, float]) -> SetSummary:
     if not values:
         return SetSummary()
-    clocked = [one.seconds for one in group if one.status == "done" and one.seconds is not None]
+    done = [one for one in group if one.status == "done"]
+    clocked = [one.seconds for one in of_one_machine(done) if one.seconds is not None]
     scores = list(values.values())
     return SetSummary(
         len(scores),

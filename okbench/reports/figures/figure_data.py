@@ -18,6 +18,7 @@ from okbench.papers.table_types import Bound, Figure, LearnerColumn, Quantity, T
 from okbench.protocols.metrics import METRICS
 from okbench.reports.figures.surfaces import Surface, surfaces
 from okbench.reports.load import LoadedTable
+from okbench.reports.machines import of_one_machine
 from okbench.reports.tables.cells import Expected, cells
 from okbench.trials.trial_types import Outcome
 
@@ -206,7 +207,7 @@ def _marks_at(
         if not found:
             continue
         column = columns[cell.learner]
-        alone = [outcome for outcome in found if outcome.timed] or found
+        alone = of_one_machine([outcome for outcome in found if outcome.timed] or found)
         seconds = tuple(outcome.seconds for outcome in alone if outcome.seconds is not None)
         measured: Mapping[Quantity, Sequence[float]] = {"metric": cell.values, "seconds": seconds}
         places = _swept(table, column) if place is None else [(ROWS, float(found[0].rows))]

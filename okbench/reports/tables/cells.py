@@ -12,6 +12,7 @@ from okbench.base.quantities import spoken_time
 from okbench.papers.provenance import OPEN, Basis, Ingredient, preparation_of, weakest
 from okbench.papers.table_types import Clocked, PrintedCell, Searched, Table
 from okbench.protocols.metrics import METRICS
+from okbench.reports.machines import of_one_machine
 from okbench.trials.store.match_outcomes import Versions
 from okbench.trials.trial_types import Outcome
 
@@ -28,10 +29,10 @@ class Cell:
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
     `ingredients` the settings and the rows with their sources. `exact` says that nothing random is
     in the cell: published permutations, and a learner without random numbers. `seconds` is a mean
-    over the trials measured alone when there are such (`timed`), else over all done;
-    `environments` are where they ran. `bytes` is what a model held. `over_limit` says that every
-    trial outran the table's own time limit, `outdated` that the learner installed now is another
-    one than was measured, or that there is none.
+    over the trials measured alone when there are such (`timed`), else over all done, and always
+    over those of one machine; `environments` names it. `bytes` is what a model held. `over_limit`
+    says that every trial outran the table's own time limit, `outdated` that the learner installed
+    now is another one than was measured, or that there is none.
 
     Where rows come in two parts, `training` are the seconds of training alone; `search` are those
     of the search for the settings, if there was one, and `awaits_search` says that it is to come;
@@ -142,8 +143,10 @@ def cells(
     a cell for which nothing is expected still awaits the paper's number of runs. `versions` are
     those of the installed learners.
     """
+    counted = (outcomes[id_] for ids in expected.values() for id_ in ids if id_ in outcomes)
+    machines = Counter(outcome.environment for outcome in counted)
     return [
-        _cell(table, (row.name, column.label), outcomes, expected, versions)
+        _cell(table, (row.name, column.label), outcomes, expected, versions, machines)
         for row in table.datasets
         for column in table.learners
     ]
@@ -155,6 +158,7 @@ def _cell(
     outcomes: Mapping[str, Outcome],
     expected: Expected,
     versions: Versions | None,
+    machines: Mapping[str, int],
 ) -> Cell:
     ids = expected.get(key, ())
     found = [outcomes[id_] for id_ in ids if id_ in outcomes]
@@ -162,7 +166,7 @@ def _cell(
     counted = [(outcome, value) for outcome, value in scored if value is not None]
     done = [outcome for outcome, _ in counted if outcome.seconds is not None]
     alone = [outcome for outcome in done if outcome.timed]
-    clocked = alone or done
+    clocked = of_one_machine(alone or done, machines)
     training, searched = _mean(one.train_seconds for one in clocked), table.searched.get(key)
     return Cell(
         *key,

@@ -6,6 +6,6 @@ to the learner, and `account` is what it writes down; `estimate` and `memory_nee
 run would take.
 """
 
-__all__ = ["account", "block_sizes", "curve_totals", "environment", "estimate", "execute",
+__all__ = ["account", "batch", "block_sizes", "curve_totals", "environment", "estimate", "execute",
            "guarded", "memory_needs", "protocol_loop", "run_table", "run_trial",
            "workers"]  # fmt: skip

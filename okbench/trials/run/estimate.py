@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import mean
 
@@ -42,7 +42,8 @@ class Summary:
     `seconds` is what `measured` of the trials to run are expected to take with the jobs asked
     for; of the others nothing is known. `bytes` counts rows and models held at one time. `overlong`
     are the cells whose trials are expected to outrun their `time_limit`, which ends them. `needs`
-    are computed from rows and settings, and `available` are the bytes there are for them.
+    are computed from rows and settings, and `available` are the bytes there are for them here.
+    `submitted` says in words what a cluster would be given.
     """
 
     table: str
@@ -57,6 +58,7 @@ class Summary:
     overlong: tuple[Overlong, ...] = ()
     needs: tuple[Need, ...] = ()
     available: int = 0
+    submitted: tuple[str, ...] = ()
 
 
 def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: Options) -> Summary:
@@ -78,7 +80,7 @@ def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: O
     todo = remaining(trials, known, options)
     expected = guesses(todo, known.values(), load)
     limit = time_limit_of(table, options)
-    at_once = 1 if options.timing else options.jobs
+    at_once = options.at_once
     return Summary(
         table=table.name,
         total=len(trials) + unseen,
@@ -92,8 +94,17 @@ def dry_run(table: Table, load: Load, missing: Missing, store: Store, options: O
         time_limit=limit,
         overlong=overlong(planned, expected, limit),
         needs=tuple(needs(todo, load, options)),
-        available=available(),
+        available=0 if options.on_cluster else available(),
+        submitted=_submitted(todo, load, replace(options, time_limit=limit)),
     )
+
+
+def _submitted(trials: Sequence[Trial], load: Load, options: Options) -> tuple[str, ...]:
+    if not options.on_cluster or not trials:
+        return ()
+    from okbench.trials.cluster.preview import preview
+
+    return tuple(preview(trials, load, options))
 
 
 def overlong(

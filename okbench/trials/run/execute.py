@@ -12,12 +12,11 @@ from typing import Any
 
 import joblib
 
-from okbench.base.errors import UsageError
 from okbench.learners.registry import find, is_ours
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
-from okbench.trials.run.protocol_loop import Limits, never
+from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
@@ -47,7 +46,7 @@ def execute(
                 if backend == "processes":
                     coming = run_guarded(group, load, limits, options.jobs)
                 else:
-                    coming = _side_by_side(group, load, limits, backend, options.jobs)
+                    coming = _side_by_side(group, load, limits, options.jobs)
                 with closing(coming) as outcomes:
                     yield from outcomes
         finally:
@@ -58,7 +57,7 @@ def _one_by_one(
     trials: Iterable[Trial], load: Load, limits: Limits, options: Options
 ) -> Generator[Outcome, None, None]:
     """Here, or in one worker process when any of the trials needs one: under equal conditions."""
-    ordered = _alternating(trials)
+    ordered = alternating(trials)
     if "processes" in {_backend(trial, options) for trial in ordered}:
         with closing(run_guarded(ordered, load, limits, 1)) as outcomes:
             yield from outcomes
@@ -66,7 +65,7 @@ def _one_by_one(
         yield from (attempt(trial, load, limits) for trial in ordered)
 
 
-def _alternating(trials: Iterable[Trial]) -> list[Trial]:
+def alternating(trials: Iterable[Trial]) -> list[Trial]:
     """Learner after learner on the same rows, so that a slow minute does not hit one of them."""
     return sorted(trials, key=lambda trial: (trial.repetition, trial.dataset, trial.variant))
 
@@ -79,8 +78,6 @@ def _by_backend(trials: Iterable[Trial], options: Options) -> dict[str, list[Tri
 
 
 def _backend(trial: Trial, options: Options) -> str:
-    if options.backend not in ("", "threads", "processes"):
-        return options.backend
     limited = min(options.time_limit or math.inf, options.memory_limit) < math.inf
     guarded = options.backend == "processes" or limited or not _is_trusted(trial.learner)
     return "processes" if guarded else "threads"
@@ -93,22 +90,17 @@ def _is_trusted(learner: str) -> bool:
 
 
 def _side_by_side(
-    trials: list[Trial], load: Load, limits: Limits, backend: str, jobs: int
+    trials: list[Trial], load: Load, limits: Limits, jobs: int
 ) -> Generator[Outcome, None, None]:
-    """Outcomes from joblib, `jobs` trials at a time."""
+    """Outcomes from threads, `jobs` trials at a time."""
     jobs = min(jobs, len(trials))
-    if backend != "threads":  # another machine does not see that the run is stopped
-        limits = replace(limits, stopped=never)
-    try:
-        parallel = joblib.Parallel(
-            n_jobs=jobs,
-            backend="threading" if backend == "threads" else backend,
-            return_as="generator_unordered",
-            pre_dispatch=jobs,
-            batch_size=1,
-        )
-    except ValueError as error:
-        raise UsageError(f"backend '{backend}': {error}") from error
+    parallel = joblib.Parallel(
+        n_jobs=jobs,
+        backend="threading",
+        return_as="generator_unordered",
+        pre_dispatch=jobs,
+        batch_size=1,
+    )
     run: Any = joblib.delayed(_run)
     outcomes = parallel(run(trial, load, limits) for trial in trials)
     try:

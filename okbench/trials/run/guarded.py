@@ -8,9 +8,10 @@ of what it has reported so far. The run goes on in a new process.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
@@ -55,36 +56,52 @@ def run_guarded(
 
     Closing the generator ends the workers, and nothing is handed out of the trials under way.
     """
-    waiting = deque(trials)
-    endless: set[str] = set()  # learners whose warm-up was ended: they go without
-    failed_starts = 0
-    ended: list[Outcome] = []
-    slots = [_Slot(load, limits) for _ in range(min(jobs, len(waiting)))]
+    slots = [Slot(load, limits) for _ in range(min(jobs, len(trials)))]
     try:
-        while waiting or ended or any(slot.trial for slot in slots):
-            for slot in slots:
-                if waiting and slot.trial is None:
-                    trial = waiting.popleft()
-                    slot.give(trial, trial.learner not in endless)
-            yield from ended  # while the next ones run
-            ended = []
-            wait([source for slot in slots for source in slot.sources], _POLL_SECONDS)
-            for slot in slots:
-                try:
-                    ended += slot.look()
-                except _NotStarted as death:
-                    failed_starts += 1
-                    if failed_starts == _STARTS:
-                        reason = f"no worker process could be started: {death}"
-                        raise OkbenchError(reason) from death
-                    waiting.appendleft(death.trial)
-                except _EndlessWarmUp as end:
-                    endless.add(end.trial.learner)
-                    waiting.appendleft(end.trial)
-            failed_starts = 0 if ended else failed_starts
+        yield from run_in(slots, trials)
     finally:
         for slot in slots:
             slot.end()
+
+
+def run_in(
+    slots: Sequence[Slot],
+    trials: Sequence[Trial],
+    stopped: Callable[[], bool] = never,
+    endless: set[str] | None = None,
+) -> Generator[Outcome, None, None]:
+    """The outcomes of trials as they end in these slots, whose workers stay for others.
+
+    It returns early once `stopped` says so. `endless` are the learners whose warm-up was ended:
+    they go without.
+    """
+    waiting = deque(trials)
+    endless = set() if endless is None else endless
+    failed_starts = 0
+    ended: list[Outcome] = []
+    while waiting or ended or any(slot.trial for slot in slots):
+        for slot in slots:
+            if waiting and slot.trial is None:
+                trial = waiting.popleft()
+                slot.give(trial, trial.learner not in endless)
+        yield from ended  # while the next ones run
+        ended = []
+        wait([source for slot in slots for source in slot.sources], _POLL_SECONDS)
+        if stopped():
+            return
+        for slot in slots:
+            try:
+                ended += slot.look()
+            except _NotStarted as death:
+                failed_starts += 1
+                if failed_starts == _STARTS:
+                    reason = f"no worker process could be started: {death}"
+                    raise OkbenchError(reason) from death
+                waiting.appendleft(death.trial)
+            except _EndlessWarmUp as end:
+                endless.add(end.trial.learner)
+                waiting.appendleft(end.trial)
+        failed_starts = 0 if ended else failed_starts
 
 
 class _NotRun(Exception):
@@ -103,11 +120,14 @@ class _EndlessWarmUp(_NotRun):
     """The warm-up was ended from outside."""
 
 
-class _Slot:
-    """A worker, which is replaced when it is gone, and the trial that it runs."""
+class Slot:
+    """A worker, which is replaced when it is gone, and the trial that it runs.
 
-    def __init__(self, load: Load, limits: Limits) -> None:
-        self._load, self._limits = load, limits
+    `modules` is a folder from which the worker imports first, if there is one.
+    """
+
+    def __init__(self, load: Load, limits: Limits, modules: str = "") -> None:
+        self._load, self._limits, self._modules = load, limits, modules
         self._worker: Worker | None = None
         self.trial: Trial | None = None
 
@@ -119,7 +139,7 @@ class _Slot:
         """Have a trial run."""
         if self._worker is None or not self._worker.is_alive():
             self.end()
-            self._worker = Worker(_serve, self._load)
+            self._worker = Worker(_serve, self._load, self._modules)
         limits = replace(self._limits, stopped=never, believes=is_ours(find(trial.learner)))
         self.trial = trial
         self._account = Account(METRICS[trial.metric])
@@ -208,8 +228,10 @@ class _Slot:
         return max(0, worker.memory(descendants) - int(self._base))
 
 
-def _serve(connection: Any, load: Load) -> None:
+def _serve(connection: Any, load: Load, modules: str = "") -> None:
     """Run the trials that come, one at a time, until no more can come."""
+    if modules:
+        sys.path.insert(0, modules)
     use_one_thread()
     while True:
         try:

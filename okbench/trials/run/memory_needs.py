@@ -66,7 +66,7 @@ class Need:
 def needs(trials: Iterable[Trial], load: Load, options: Options) -> list[Need]:
     """What the trials need, one entry for all that differ in their permutation alone."""
     kinds = Counter((t.dataset, t.variant, t.learner, t.settings) for t in trials)
-    at_once = 1 if options.timing else options.jobs
+    at_once = 1 if options.on_cluster else options.at_once  # on one machine
     return [
         _need(load(dataset, variant), dataset, learner, dict(settings), min(at_once, count))
         for (dataset, variant, learner, settings), count in kinds.items()
@@ -80,7 +80,8 @@ def largest(found: Iterable[Need]) -> Need | None:
 
 def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
     """Raise OkbenchError if a trial needs more memory than there is, or than it may take, or draws
-    so many random numbers that it would seem to stand still before its first row."""
+    so many random numbers that it would seem to stand still before its first row. What the machines
+    of a cluster have is not known here."""
     found = list(found)
     need = largest(found)
     if options.force or need is None:
@@ -92,7 +93,7 @@ def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
             f"the limit is {spoken_bytes(options.memory_limit)}; raise --memory, leave this "
             "learner or dataset out, or run all the same with --force"
         )
-    there = available()
+    there = math.inf if options.on_cluster else available()
     if need.total > there:
         fewer = "fewer at a time (--jobs), " if need.at_once > 1 else ""
         raise OkbenchError(

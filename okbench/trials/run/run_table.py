@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +13,7 @@ from okbench.papers.table_types import Table
 from okbench.trials.plan.cells import chosen_cells, row_key, time_limit_of
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, cell_plans, in_rounds, remaining, trials_by_cell
+from okbench.trials.run.batch import Batch
 from okbench.trials.run.environment import hash_of, here
 from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
 from okbench.trials.run.execute import execute
@@ -34,13 +35,16 @@ class Tally:
     failures: list[Outcome] = field(default_factory=list)
     missing: Mapping[str, str] = field(default_factory=dict)
     recovered: str = ""
+    workers: Counter[str] = field(default_factory=Counter)  # of a cluster, with their trials
+    notices: list[str] = field(default_factory=list)
     overlong: tuple[Overlong, ...] = ()
     time_limit: float = math.inf
 
-    def take(self, outcome: Outcome) -> None:
-        self.endings[outcome.status] += 1
-        if outcome.status in ("failed", "diverged"):
-            self.failures.append(outcome)
+    def take(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            self.endings[outcome.status] += 1
+            if outcome.status in ("failed", "diverged"):
+                self.failures.append(outcome)
 
     def and_then(self, later: Tally) -> Tally:
         """This run and a later one as one."""
@@ -50,6 +54,8 @@ class Tally:
             [*self.failures, *later.failures],
             {**self.missing, **later.missing},
             self.recovered or later.recovered,
+            self.workers + later.workers,
+            [*self.notices, *later.notices],
             (*self.overlong, *later.overlong),
             later.time_limit,
         )
@@ -93,8 +99,22 @@ def run(
         refuse_what_cannot_fit(needs(todo, load, options), options)
         watch(tally)
         writer.plan(plans)
-        with closing(execute(todo, load, replace(options, time_limit=limit))) as outcomes:
-            for outcome in outcomes:
-                tally.take(writer.add(outcome))
+        with closing(_batches(todo, load, replace(options, time_limit=limit))) as batches:
+            for batch in batches:
+                tally.take(writer.add_all(batch.outcomes, batch.environments))
+                tally.notices += batch.notices
+                tally.workers.update(batch.workers)
                 watch(tally)
     return tally
+
+
+def _batches(trials: list[Trial], load: Load, options: Options) -> Generator[Batch, None, None]:
+    """The outcomes of trials as they come, from here or from a cluster."""
+    if options.on_cluster:
+        from okbench.trials.cluster.head import run_on_cluster
+
+        yield from run_on_cluster(trials, load, options)
+        return
+    with closing(execute(trials, load, options)) as outcomes:
+        for outcome in outcomes:
+            yield Batch((outcome,))

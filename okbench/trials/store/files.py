@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from okbench.base.errors import StoreError
@@ -160,7 +161,7 @@ class Writer:
         self._schema = contents.schema
         self._plans = {plan.slot: plan_line(plan) for plan in contents.plans}
         self._environment, self._hash = environment, hash_
-        self._introduced = hash_ in contents.environments
+        self._introduced = set(contents.environments)
         self._is_torn = contents.torn
         self.recovered = ""
         if contents.torn:
@@ -182,14 +183,30 @@ class Writer:
     def add(self, outcome: Outcome) -> Outcome:
         """Write an outcome; it is given back as it was written: with the environment it was
         measured in, and with messages that can be printed."""
-        outcome = presentable(replace(outcome, environment=self._hash))
-        line = outcome_line(outcome)
-        check_readable(self._path, line)
-        if not self._introduced:
-            line = environment_line(self._hash, self._environment) + line
-        self._append(line)
-        self._introduced = True
-        return outcome
+        return self.add_all([outcome])[0]
+
+    def add_all(
+        self,
+        outcomes: Iterable[Outcome],
+        environments: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    ) -> list[Outcome]:
+        """Write outcomes that arrived together, forced to the disk once. `environments` are those
+        of outcomes that were measured elsewhere and say so by its hash; all others were measured
+        in the environment of the writer."""
+        records = {**environments, self._hash: self._environment}
+        named = (
+            (o, o.environment if o.environment in environments else self._hash) for o in outcomes
+        )
+        added = [presentable(replace(o, environment=hash_)) for o, hash_ in named]
+        new = dict.fromkeys(o.environment for o in added if o.environment not in self._introduced)
+        lines = [environment_line(hash_, records[hash_]) for hash_ in new]
+        for outcome in added:
+            lines.append(outcome_line(outcome))
+            check_readable(self._path, lines[-1])
+        if lines:
+            self._append(b"".join(lines))
+        self._introduced |= new.keys()
+        return added
 
     def _append(self, line: bytes) -> None:
         """All of these lines or nothing of them."""
