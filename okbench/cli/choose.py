@@ -39,7 +39,7 @@ Examples:
     type=TIME,
     default="2m",
     show_default=True,
-    help="Time for all of it after the rows are read: 90s, 30m or 2h.",
+    help="Time for search and race, after rows are read and learners compiled: 90s, 30m or 2h.",
 )
 @click.option(
     "--memory", type=SIZE, help="Most that a model may take: 100M or 2G.  [default: what is free]"
@@ -136,7 +136,7 @@ class Bar:
         )
 
     def searched(self, label: str) -> None:
-        self._bar.set_description(f"settings of {label}")
+        self._bar.set_description(f"preparing {label}")
 
     def estimated(self, search: Search, expected: Sequence[tuple[str, Guess]], rows: int) -> None:
         from okbench.base.quantities import spoken_bytes, spoken_time

@@ -14,16 +14,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from okbench.base.errors import DataError, UsageError, did_you_mean
+from okbench.base.errors import did_you_mean
 from okbench.learners.contract import (
     Diverged,
     Draws,
     FloatArray,
-    NotBegun,
     Problem,
     Rows,
+    RowsError,
+    SettingsError,
     Task,
     as_labels,
+    not_begun,
 )
 from okbench.learners.origin import Origin
 from okbench.learners.registry import settings_of
@@ -53,7 +55,7 @@ class Estimator(ABC):
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
         """Forget everything and face this problem, with these draws."""
         if problem.task not in self.tasks:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name} does not do {problem.task}; it does {', '.join(self.tasks)}"
             )
         self.problem = None  # should it be refused
@@ -94,7 +96,9 @@ class Estimator(ABC):
         known = settings_of(type(self))
         for name, value in settings.items():
             if name not in known:
-                raise UsageError(f"{self.name} has no setting '{name}'.{did_you_mean(name, known)}")
+                raise SettingsError(
+                    f"{self.name} has no setting '{name}'.{did_you_mean(name, known)}"
+                )
             setattr(self, name, value)
         return self
 
@@ -129,7 +133,7 @@ class Estimator(ABC):
 
     def _begun(self) -> Problem:
         if self.problem is None:
-            raise NotBegun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
+            raise not_begun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
         return self.problem
 
     def _moved(self, X: Rows) -> Block:
@@ -146,15 +150,15 @@ class Estimator(ABC):
         """The problem, or what rows and labels suggest, and the labels as targets in it."""
         labels = as_labels(y)
         if labels.shape != (len(block),):
-            raise DataError(f"{len(block)} rows came with labels of shape {labels.shape}")
+            raise RowsError(f"{len(block)} rows came with labels of shape {labels.shape}")
         if self.problem is None and len(block) == 0:
-            raise UsageError(
+            raise SettingsError(
                 "the first rows suggest the problem, and there are none: begin() first"
             )
         problem = self.problem or self._suggested(block, labels)
         targets = problem.encode(labels)
         if not np.isfinite(targets).all():
-            raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
+            raise RowsError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
         return problem, targets
 
     def _finite(self, answers: FloatArray, what: str = "score") -> FloatArray:

@@ -100,7 +100,8 @@ def notes_of(found: Standings) -> Iterator[str]:
     if search.trials:
         yield (
             f"Settings were searched in {search.trials} trials on {search.rows:,} other rows"
-            f" ({spoken_time(search.seconds)} in the learners); {spoken_time(found.seconds)} in all."
+            f" ({spoken_time(search.seconds)} in the learners);"
+            f" {spoken_time(found.seconds)} in all."
         )
     for course in found.started:
         if listed := _listed(course.given):

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.base.errors import UsageError
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, SettingsError
 
 LIBRARIES = ("numpy", "torch")
 Product = Callable[[FloatArray, FloatArray, FloatArray], None]  # rows, points → rows · pointsᵀ
@@ -25,7 +24,7 @@ def product_of(library: str) -> Product:
     if library == "numpy":
         return _numpy_product
     if importlib.util.find_spec(library) is None:
-        raise UsageError(
+        raise SettingsError(
             "library = 'torch': PyTorch is not installed; install it with pip install "
             "'okbench[torch]', or choose numpy"
         )

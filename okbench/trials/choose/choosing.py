@@ -84,8 +84,6 @@ def _rows(file: RowsFile) -> tuple[Dataset, Dataset, RowsFile, tuple[str, ...]]:
 
 
 def _raced(data: Dataset, whole: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standings:
-    begun = time.monotonic()
-    deadline = begun + asked.seconds
     first = entrants(data, asked.learners, asked.added, 1.0, False, asked.in_order, asked.seed)
     order = row_order(first[0].trial, data)
     n_searched = search_rows(data.n_rows)
@@ -99,13 +97,17 @@ def _raced(data: Dataset, whole: Dataset, file: RowsFile, asked: Asked, watch: W
     admitted, left_out = fitting(found, whole, memory, rows, asked.unbounded)
     watch.admitted(data, [one.label for one in admitted], left_out)
     search = SettingsSearch(data, order[:n_searched], watch.searched)
-    chosen = search.run(admitted, deadline)
+    able = search.compiled(admitted)
+    begun = time.monotonic()
+    deadline = begun + asked.seconds
+    chosen = search.run(able, deadline)
     left_out += search.left_out
     watch.estimated(search.cost, expected(chosen, data, n_searched), rows)
     race = Race(chosen, data, order[n_searched:], deadline, memory, watch.learned)
     standings = Standings(
         file.path.name, data.n_rows, data.n_features, data.task, first[0].trial.metric, file.scale,
-        rows, search.cost, race.run(), tuple(left_out), asked.seconds, time.monotonic() - begun, LEVEL,
+        rows, search.cost, race.run(), tuple(left_out), asked.seconds, time.monotonic() - begun,
+        LEVEL,
     )  # fmt: skip
     _refuse_nothing(standings)
     return standings

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.datasets.dataset_types import Dataset
+from okbench.learners.registry import find
 from okbench.trials.choose.entrants import Entrant
 from okbench.trials.choose.runner import Runner
 from okbench.trials.choose.standings import LeftOut, Search
@@ -25,8 +28,8 @@ from okbench.trials.trial_types import Trial
 
 MOST_ROWS = 1_000  # of the search, and at most a quarter of all
 SHARE = 1 / 3  # of the time, at most
-_WARM_UP_ROWS = 60
 
+Made = TypeVar("Made")
 Tell = Callable[[str], None]  # a learner has tried settings
 
 
@@ -60,6 +63,11 @@ class SettingsSearch:
         """What it took so far."""
         return Search(len(self._order), self._trials, self._seconds)
 
+    def compiled(self, entrants: Sequence[Entrant]) -> list[Entrant]:
+        """Have learners compile themselves, as each does the first time that it meets rows; those
+        that can run."""
+        return [entrant for entrant in entrants if self._compiles(entrant)]
+
     def run(self, entrants: Sequence[Entrant], deadline: float) -> list[Chosen]:
         """The learners with their settings, cheapest first."""
         found = []
@@ -75,19 +83,39 @@ class SettingsSearch:
         kept = [chosen for chosen, _ in found if chosen.total < math.inf]
         return sorted(kept, key=lambda chosen: chosen.rate)
 
+    def _compiles(self, entrant: Entrant) -> bool:
+        if not getattr(find(entrant.trial.learner).load(), "compiled", False):
+            return True
+        self._tell(entrant.label)
+        trial = entrant.with_settings(entrant.variants[0])
+        runner = self._or_left_out(entrant, lambda: Runner(trial, self._data, self._order))
+        with suppress(Ended):  # what is wrong shows again in the search
+            if runner:  # all rows: what happens when a budget is full is compiled then
+                runner.learn(0, len(self._order))
+        return runner is not None
+
     def _first(self, entrant: Entrant) -> Chosen | None:
         """The learner with its first settings; nothing if it cannot run at all."""
         trial = entrant.with_settings(entrant.variants[0])
-        try:
-            # learners compile themselves when they meet their first rows
-            Runner(trial, self._data, self._order).learn(0, min(_WARM_UP_ROWS, len(self._order)))
-            return Chosen(entrant.label, trial, *self._cost_of(trial))
-        except Ended as end:
-            if end.status == "diverged" and len(entrant.variants) > 1:
+
+        def cost() -> Chosen:
+            try:
+                return Chosen(entrant.label, trial, *self._cost_of(trial))
+            except Ended as end:
+                if end.status != "diverged" or len(entrant.variants) == 1:
+                    raise
                 return Chosen(entrant.label, trial, math.inf, math.inf, None, end.reason)
-            self.left_out.append(LeftOut(entrant.label, f"{end.status}: {end.reason}"))
+
+        return self._or_left_out(entrant, cost)
+
+    def _or_left_out(self, entrant: Entrant, made: Callable[[], Made]) -> Made | None:
+        """What is made with a learner; one that raises is left out."""
+        try:
+            return made()
         except ends_the_run():
             raise
+        except Ended as end:
+            self.left_out.append(LeftOut(entrant.label, f"{end.status}: {end.reason}"))
         except BaseException as error:  # its constructor may raise anything
             self.left_out.append(LeftOut(entrant.label, f"failed: {reason_of(error)}"))
         return None
