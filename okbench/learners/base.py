@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +50,7 @@ class Estimator(ABC):
     problem: Problem | None = None
     draws: Draws
     updates: int = 0  # rows that changed the model
+    _names: tuple[str, ...] | None = None  # of the columns, where the first rows had some
     _origin: Origin = Origin()
 
     @np.errstate(all="ignore")  # what overflows here shows in the scores
@@ -61,6 +63,7 @@ class Estimator(ABC):
         self.problem = None  # should it be refused
         self.draws = draws or Draws()
         self.updates = 0
+        self._names = None
         self._start(problem)
         width = getattr(self, "width", None) if self.has_gaussian_kernel else None
         self._origin = Origin() if width is None else Origin.for_width(width)
@@ -75,7 +78,22 @@ class Estimator(ABC):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
+        self._check_names(X)
         return self._finite(self._scores(self._moved(X)))
+
+    def decision_function(self, X: Rows) -> FloatArray:
+        """The scores as scikit-learn has them: one number per row where there is one column."""
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def score(self, X: Rows, y: ArrayLike) -> float:
+        """The share of correct predictions, or the coefficient of determination in regression."""
+        labels, found = as_labels(y), self.predict(X)
+        if self._begun().task != "regression":
+            return float(np.mean(found == labels))
+        rest = np.square(labels - found).sum()
+        spread = np.square(labels - np.mean(labels)).sum()
+        return float(1.0 - rest / spread) if spread else float(rest == 0.0)
 
     @property
     def support_size(self) -> int:
@@ -130,6 +148,30 @@ class Estimator(ABC):
     def classes_(self) -> NDArray[Any]:
         """The classes a score column or sign stands for, as scikit-learn names them."""
         return np.asarray(self._begun().classes)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns, as scikit-learn names it."""
+        return self._begun().n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns of the first rows, where they had some."""
+        if self._names is None:
+            raise not_begun(f"{self.name} has learned no rows with named columns")
+        return np.asarray(self._names, dtype=object)
+
+    def _check_names(self, X: Rows) -> None:
+        """Refuse a data frame whose columns are not those of the rows that were learned."""
+        names = names_of(X)
+        if names is None or self._names is None or names == self._names:
+            return
+        pairs = zip_longest(names, self._names)
+        given, expected = next(pair for pair in pairs if pair[0] != pair[1])
+        raise RowsError(
+            f"the columns are not those that were learned, or stand in another order: {given!r}"
+            f" where {expected!r} is expected"
+        )
 
     def _begun(self) -> Problem:
         if self.problem is None:
@@ -188,6 +230,7 @@ class RowLearner(Estimator):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
+        self._check_names(X)
         block = Block.of(X, self.problem.n_features if self.problem else None)
         problem, targets = self._problem_and_targets(block, y)
         if self.problem is None:
@@ -196,7 +239,16 @@ class RowLearner(Estimator):
         moved = origin.moved(block)
         origin.check(moved)
         self._origin = origin
+        self._names = self._names or names_of(X)
         return self._finite(self._learn(moved, targets))
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Any:
+        """Learn one row; the prediction made for it before. Blocks of rows are much faster."""
+        return self.learn(np.asarray(x)[np.newaxis], [y])[0]
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """The prediction for one row."""
+        return self.predict(np.asarray(x)[np.newaxis])[0]
 
     def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows; `classes` names all labels at the first call when these lack some."""
@@ -220,7 +272,16 @@ class OnlineLearner(RowLearner):
         block = Block.of(X)
         self.begin(self._suggested(block, y, len(block)), draws)
         self.learn_scores(block.matrix, y)
+        self._names = names_of(X)
         return self
+
+
+def names_of(X: Rows) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame; None for rows without names."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

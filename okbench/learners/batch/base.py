@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from okbench.learners.base import Estimator
+from okbench.learners.base import Estimator, names_of
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError, not_begun
 from okbench.learners.rows import Block
 
@@ -49,6 +49,7 @@ class BatchLearner(Estimator):
             moved = self._origin.moved(block)
             self._origin.check(moved)
             self._train(moved, targets, clock or NoLimit())
+        self._names = names_of(X)
         return self
 
     def check_settings(self) -> None:
