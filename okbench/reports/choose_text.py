@@ -101,18 +101,21 @@ def notes_of(found: Standings) -> Iterator[str]:
         yield (
             f"Settings were searched in {search.trials} trials on {search.rows:,} other rows"
             f" ({spoken_time(search.seconds)} in the learners);"
-            f" {spoken_time(found.seconds)} in all."
+            f" search and race took {spoken_time(found.seconds)}."
         )
     for course in found.started:
         if listed := _listed(course.given):
             yield f"Settings of {course.label}: {listed}."
     yield (
         "A learner is behind if the one-sided paired t-test over blocks of a part gives p below its"
-        f" share of {found.level:g} (Bonferroni over parts and learners)."
+        f" share of {found.level:g} (Bonferroni over parts and learners). It is stopped if it is"
+        " behind in two parts and does not catch up."
     )
     reasons = [(one.label, one.reason) for one in found.left_out]
     reasons += [(one.label, one.reason) for one in found.courses if not one.marks]
-    yield from (f"Left out: {label}: {reason}." for label, reason in reasons)
+    for reason in dict.fromkeys(why for _, why in reasons):
+        labels = ", ".join(label for label, why in reasons if why == reason)
+        yield f"Left out: {labels}: {reason}."
 
 
 def usage(found: Standings, file: RowsFile) -> Iterator[str]:

@@ -93,9 +93,9 @@ def _unfit(
         return f"it draws {need.drawn:,} random numbers before the first row"
     if need.growth and rows > unbounded:
         return (
-            f"it has no budget, so that its time grows with the square of the rows, and its memory"
-            f" up to {spoken_bytes(need.growth)}; such learners run on up to {unbounded:,} rows"
-            " (--unbounded-rows)"
+            "it has no budget, so that its time grows with the square of the rows and its memory up"
+            f" to {spoken_bytes(need.growth)}; --unbounded-rows runs such a learner on more than"
+            f" {unbounded:,} rows"
         )
     return ""
 

@@ -28,6 +28,7 @@ FIRST_PART = 2_000  # rows; each part has as many rows as all parts before it to
 LARGEST_PART = 200_000
 LEAST_PART = 400  # rows; a shorter part would say nothing
 SLOW = 4.0  # times the usual seconds per row
+CATCHING_UP = 0.9  # a gap that shrinks to less than this share from part to part
 
 Tell = Callable[[str, int], None]  # a learner has learned rows up to this one
 _ENDINGS: dict[str, Ending] = {"memory": "memory", "diverged": "diverged", "interrupted": "time"}
@@ -45,6 +46,7 @@ class _Entry:
     ending: Ending = "last"
     reason: str = ""
     p: float | None = None
+    gap: float | None = None  # to the best, per row of the last part, where it is behind
 
     def stop(self, ending: Ending, reason: str) -> None:
         self.runner, self.ending, self.reason = None, ending, reason
@@ -97,17 +99,23 @@ class Race:
     def _running(self) -> list[_Entry]:
         return [entry for entry in self._entries if entry.runner is not None]
 
+    def _rate(self) -> float:
+        """Seconds that a row takes in all learners together."""
+        return sum(entry.rate for entry in self._running())
+
     def _affordable(self) -> int:
         """How many rows the next part has: what all can learn in the time that is left, 0 if that
-        would say nothing. First, those are stopped that are much slower than the others, if there
-        is no time for all rows with them."""
+        would say nothing. If there is no time for all rows, those are stopped first that are behind
+        and those that are much slower than the others."""
         left, rest = self._deadline - time.monotonic(), self._n_rows - self._at
+        best = min(self._running(), key=lambda entry: entry.total)
+        for entry in self._running():
+            if entry.gap is not None and rest * self._rate() > left:
+                entry.stop("behind", f"behind {best.chosen.label}, and time is short")
         running = self._running()
         usual = statistics.median_low(sorted(entry.rate for entry in running))
-        best = min(running, key=lambda entry: entry.total)
         for entry in sorted(running, key=lambda one: -one.rate):
-            needed = rest * sum(one.rate for one in self._running())
-            if needed <= left or entry.rate <= SLOW * usual:
+            if rest * self._rate() <= left or entry.rate <= SLOW * usual:
                 break
             if entry is not best and entry.marks:
                 entry.stop(
@@ -116,7 +124,7 @@ class Race:
                     f" usual; about {spoken_time(entry.rate * rest)} for the other rows",
                 )
         asked = min(max(FIRST_PART, self._at), LARGEST_PART, rest)
-        total = sum(entry.rate for entry in self._running())
+        total = self._rate()
         count = asked if total * asked <= left else int(left / total) if left > 0 else 0
         return count if count >= min(LEAST_PART, asked) else 0
 
@@ -140,19 +148,23 @@ class Race:
         return True
 
     def _compare(self, part: int) -> None:
-        """Stop the learners that cost more than the best on the rows of this part."""
+        """Stop the learners that cost more than the best on the rows of this part and of the one
+        before, unless they are catching up."""
         running = self._running()
         if not running:
             return
         best = min(running, key=lambda entry: entry.total)
-        best.p = None
+        best.p = best.gap = None
         least = blocks_of(best.costs)
         level = level_of(part, len(self._entries) - 1)
         for entry in running:
             if entry is best:
                 continue
-            entry.p = p_of_being_worse(blocks_of(entry.costs), least)
-            if entry.p < level:
+            blocks = blocks_of(entry.costs)
+            entry.p = p_of_being_worse(blocks, least)
+            before, gap = entry.gap, float((blocks - least).mean())
+            entry.gap = gap if entry.p < level else None
+            if entry.gap is not None and before is not None and gap > CATCHING_UP * before:
                 entry.stop("behind", f"behind {best.chosen.label}")
 
 
