@@ -22,6 +22,7 @@ from okbench.base.errors import OkbenchError, StoreError
 from okbench.cli.add import add, init
 from okbench.cli.check import bless, check
 from okbench.cli.check_learner import check_learner
+from okbench.cli.choose import choose
 from okbench.cli.claims import claims
 from okbench.cli.compare import compare, export, merge
 from okbench.cli.doctor import doctor
@@ -71,6 +72,7 @@ for command, summary in {
     init: "Write a table of your own rows to edit.",
     tune: "Search the settings that a paper does not give.",
     run: "Run the trials of a table, and print it.",
+    choose: "Choose a learner for your own rows.",
     report: "Print a table from stored outcomes.",
     plot: "Draw a figure from stored outcomes.",
     compare: "Compare results, or the learners of a table.",

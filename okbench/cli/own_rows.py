@@ -46,14 +46,15 @@ column_options = together(
         help="Refuse missing values, or replace each by the mean of the rows before it.",
     ),
 )
+scale_option = click.option(
+    "--scale",
+    type=click.Choice(list(SCALES)),
+    help="Scale the columns: to mean 0 and deviation 1 (standard), or to 0 to 1 (unit). This is"
+    " fitted on a sample of 1,000 rows, or with --in-order on the rows before each."
+    "  [default: standard; rows that are mostly zero stay as they are]",
+)
 run_options = together(
-    click.option(
-        "--scale",
-        type=click.Choice(list(SCALES)),
-        help="Scale the columns: to mean 0 and deviation 1 (standard), or to 0 to 1 (unit). This is"
-        " fitted on a sample of 1,000 rows, or with --in-order on the rows before each."
-        "  [default: standard; rows that are mostly zero stay as they are]",
-    ),
+    scale_option,
     click.option(
         "--in-order",
         is_flag=True,

@@ -321,7 +321,8 @@ def _print_plan(summary: Summary, options: Options) -> None:
 
 def _memory(summary: Summary) -> Iterator[str]:
     """The largest need that can be computed, and what is no part of it."""
-    from okbench.trials.run.memory_needs import largest, spoken_bytes
+    from okbench.base.quantities import spoken_bytes
+    from okbench.trials.run.memory_needs import largest
 
     need = largest(need for need in summary.needs if need.model is not None)
     if need is not None:

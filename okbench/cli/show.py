@@ -218,11 +218,13 @@ def _listed(label: str, words: Sequence[str]) -> Lines:
 
 def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
-    from okbench.learners.registry import find_named, settings_of
+    from okbench.learners.registry import find_named, is_ours, settings_of
+    from okbench.learners.setting_meanings import meaning
 
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
         entry = find_named(name).loaded()
         settings = settings_of(entry.load())
+    meanings = {name: meaning(entry.name, name) if is_ours(entry) else "" for name in settings}
     return {
         "name": entry.name,
         "class": entry.target,
@@ -231,9 +233,14 @@ def _learner(name: str) -> dict[str, Any]:
         "version": entry.version,
         "tasks": list(entry.tasks),
         "settings": [
-            {"name": setting, "required": True}
+            {"name": setting, "required": True, "meaning": meanings[setting]}
             if parameter.default is parameter.empty
-            else {"name": setting, "required": False, "default": parameter.default}
+            else {
+                "name": setting,
+                "required": False,
+                "default": parameter.default,
+                "meaning": meanings[setting],
+            }
             for setting, parameter in settings.items()
         ],
     }
@@ -248,4 +255,10 @@ def _learner_lines(data: Mapping[str, Any]) -> Lines:
         f"{one['name']} (required)" if one["required"] else f"{one['name']} = {one['default']!r}"
         for one in data["settings"]
     ]
-    yield from _listed("settings", words)
+    width = max(map(len, words), default=0)
+    meanings = [one["meaning"] for one in data["settings"]]
+    lines = [
+        f"{word:<{width}}  {meaning}".rstrip()
+        for word, meaning in zip(words, meanings, strict=True)
+    ]
+    yield from _listed("settings", lines)

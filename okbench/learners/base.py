@@ -9,21 +9,24 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from okbench.base.errors import DataError, UsageError, did_you_mean
+from okbench.base.errors import did_you_mean
 from okbench.learners.contract import (
     Diverged,
     Draws,
     FloatArray,
-    NotBegun,
     Problem,
     Rows,
+    RowsError,
+    SettingsError,
     Task,
     as_labels,
+    not_begun,
 )
 from okbench.learners.origin import Origin
 from okbench.learners.registry import settings_of
@@ -48,18 +51,20 @@ class Estimator(ABC):
     problem: Problem | None = None
     draws: Draws
     updates: int = 0  # rows that changed the model
+    _names: tuple[str, ...] | None = None  # of the columns, where the first rows had some
     _origin: Origin = Origin()
 
     @np.errstate(all="ignore")  # what overflows here shows in the scores
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:
         """Forget everything and face this problem, with these draws."""
         if problem.task not in self.tasks:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name} does not do {problem.task}; it does {', '.join(self.tasks)}"
             )
         self.problem = None  # should it be refused
         self.draws = draws or Draws()
         self.updates = 0
+        self._names = None
         self._start(problem)
         width = getattr(self, "width", None) if self.has_gaussian_kernel else None
         self._origin = Origin() if width is None else Origin.for_width(width)
@@ -74,7 +79,22 @@ class Estimator(ABC):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
+        self._check_names(X)
         return self._finite(self._scores(self._moved(X)))
+
+    def decision_function(self, X: Rows) -> FloatArray:
+        """The scores as scikit-learn has them: one number per row where there is one column."""
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def score(self, X: Rows, y: ArrayLike) -> float:
+        """The share of correct predictions, or the coefficient of determination in regression."""
+        labels, found = as_labels(y), self.predict(X)
+        if self._begun().task != "regression":
+            return float(np.mean(found == labels))
+        rest = np.square(labels - found).sum()
+        spread = np.square(labels - np.mean(labels)).sum()
+        return float(1.0 - rest / spread) if spread else float(rest == 0.0)
 
     @property
     def support_size(self) -> int:
@@ -95,7 +115,9 @@ class Estimator(ABC):
         known = settings_of(type(self))
         for name, value in settings.items():
             if name not in known:
-                raise UsageError(f"{self.name} has no setting '{name}'.{did_you_mean(name, known)}")
+                raise SettingsError(
+                    f"{self.name} has no setting '{name}'.{did_you_mean(name, known)}"
+                )
             setattr(self, name, value)
         return self
 
@@ -128,9 +150,33 @@ class Estimator(ABC):
         """The classes a score column or sign stands for, as scikit-learn names them."""
         return np.asarray(self._begun().classes)
 
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns, as scikit-learn names it."""
+        return self._begun().n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns of the first rows, where they had some."""
+        if self._names is None:
+            raise not_begun(f"{self.name} has learned no rows with named columns")
+        return np.asarray(self._names, dtype=object)
+
+    def _check_names(self, X: Rows) -> None:
+        """Refuse a data frame whose columns are not those of the rows that were learned."""
+        names = names_of(X)
+        if names is None or self._names is None or names == self._names:
+            return
+        pairs = zip_longest(names, self._names)
+        given, expected = next(pair for pair in pairs if pair[0] != pair[1])
+        raise RowsError(
+            f"the columns are not those that were learned, or stand in another order: {given!r}"
+            f" where {expected!r} is expected"
+        )
+
     def _begun(self) -> Problem:
         if self.problem is None:
-            raise NotBegun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
+            raise not_begun(f"{self.name} has learned nothing yet: learn rows, or begin() first")
         return self.problem
 
     def _moved(self, X: Rows) -> Block:
@@ -147,15 +193,15 @@ class Estimator(ABC):
         """The problem, or what rows and labels suggest, and the labels as targets in it."""
         labels = as_labels(y)
         if labels.shape != (len(block),):
-            raise DataError(f"{len(block)} rows came with labels of shape {labels.shape}")
+            raise RowsError(f"{len(block)} rows came with labels of shape {labels.shape}")
         if self.problem is None and len(block) == 0:
-            raise UsageError(
+            raise SettingsError(
                 "the first rows suggest the problem, and there are none: begin() first"
             )
         problem = self.problem or self._suggested(block, labels)
         targets = problem.encode(labels)
         if not np.isfinite(targets).all():
-            raise DataError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
+            raise RowsError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
         return problem, targets
 
     def _finite(self, answers: FloatArray, what: str = "score") -> FloatArray:
@@ -185,6 +231,7 @@ class RowLearner(Estimator):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def learn_scores(self, X: Rows, y: ArrayLike) -> FloatArray:
         """`learn`, giving the scores behind the predictions: rows × columns."""
+        self._check_names(X)
         block = Block.of(X, self.problem.n_features if self.problem else None)
         problem, targets = self._problem_and_targets(block, y)
         if self.problem is None:
@@ -193,7 +240,16 @@ class RowLearner(Estimator):
         moved = origin.moved(block)
         origin.check(moved)
         self._origin = origin
+        self._names = self._names or names_of(X)
         return self._finite(self._learn(moved, targets))
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Any:
+        """Learn one row; the prediction made for it before. Blocks of rows are much faster."""
+        return self.learn(np.asarray(x)[np.newaxis], [y])[0]
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """The prediction for one row."""
+        return self.predict(np.asarray(x)[np.newaxis])[0]
 
     def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows; `classes` names all labels at the first call when these lack some."""
@@ -217,7 +273,16 @@ class OnlineLearner(RowLearner):
         block = Block.of(X)
         self.begin(self._suggested(block, y, len(block)), draws)
         self.learn_scores(block.matrix, y)
+        self._names = names_of(X)
         return self
+
+
+def names_of(X: Rows) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame; None for rows without names."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[NDArray[Any]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from okbench.base.errors import UsageError
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED, RESIDUAL
 from okbench.learners.compiled.rules.bogd import BOGDRule, learn_bogd
 from okbench.learners.compiled.walks import RowStream, Work
-from okbench.learners.contract import Problem, Task
+from okbench.learners.contract import Problem, SettingsError, Task
 from okbench.learners.registry import learner
 from okbench.learners.settings import check_number
 
@@ -92,7 +91,7 @@ class BOGD(BudgetedLearner):
         if problem.task != "binary":
             return 1e-5 if problem.task == "multiclass" else 0.03
         if problem.n_rows is None:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name}: decay is 1/n² unless it is given, and the number of rows n is not "
                 "known; set decay, or begin(Problem(..., n_rows=n))"
             )

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError
 from okbench.learners.compiled.lanes import Entries, aligned, kernel_rows
 from okbench.learners.compiled.supports import Supports
 from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, RowStream, Work, score_rows
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.contract import FloatArray, Problem, RowsError
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
@@ -104,7 +103,7 @@ class BudgetedLearner(KernelLearner):
             self._model = model._replace(size=size)
             self.updates += updates
         if reason == UNDRAWN:
-            raise DataError(f"{self.name}: the recorded draws end before row {learned}'s removal")
+            raise RowsError(f"{self.name}: the recorded draws end before row {learned}'s removal")
         return learned
 
     def _with_room(self, supports: Supports, widest: int) -> Supports:

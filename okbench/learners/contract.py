@@ -24,12 +24,13 @@ from okbench.protocols.contract import BATCH, MAP, ONLINE, Role
 
 __all__ = [
     "Batch", "Clock", "Diverged", "Draws", "FloatArray", "Map", "NotBegun", "NotConverged",
-    "Online", "Problem", "RecordedDraws", "Role", "Rows", "Task", "as_labels", "as_numbers",
-    "begun", "check_role", "roles_of",
+    "Online", "Problem", "RecordedDraws", "Role", "Rows", "RowsError", "SettingsError", "Task",
+    "as_labels", "as_numbers", "begun", "check_role", "not_begun", "roles_of",
 ]  # fmt: skip
 
 Rows: TypeAlias = Any  # a table of numbers, or a SciPy sparse matrix
 FloatArray = NDArray[np.float64]
+MOST_REAL_CLASSES = 20  # among labels that are real numbers
 
 
 @runtime_checkable
@@ -130,11 +131,26 @@ class NotConverged(Diverged):
         super().__init__(0, message)
 
 
-class NotBegun(UsageError, AttributeError):
+class RowsError(DataError, ValueError):
+    """Raised for rows or labels that a learner cannot take."""
+
+
+class SettingsError(UsageError, ValueError):
+    """Raised for settings of a learner, or a problem, that make no sense."""
+
+
+class NotBegun(SettingsError, AttributeError):
     """Raised when a learner is asked for what it has learned and has learned nothing yet.
 
     `hasattr` takes it for an attribute that is not there, as scikit-learn expects.
     """
+
+
+def not_begun(message: str) -> NotBegun:
+    """The error of a learner that has learned nothing, which scikit-learn knows as its own too."""
+    from okbench.learners.not_fitted import NotFitted  # imports scikit-learn
+
+    return NotFitted(message)
 
 
 @dataclass(frozen=True)
@@ -148,9 +164,9 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.task == "binary" and not 1 <= len(self.classes) <= 2:
-            raise UsageError(f"a binary problem has two classes, not {len(self.classes)}")
+            raise SettingsError(f"a binary problem has two classes, not {len(self.classes)}")
         if self.task == "multiclass" and len(self.classes) < 2:
-            raise UsageError("a multi-class problem has two classes or more")
+            raise SettingsError("a multi-class problem has two classes or more")
 
     @property
     def n_columns(self) -> int:
@@ -159,16 +175,17 @@ class Problem:
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike, n_rows: int | None = None) -> Problem:
-        """The problem that rows suggest: real targets are regression, two labels binary."""
+        """The problem that rows suggest: real targets are regression, two labels binary. Whole
+        numbers that are stored as real ones are classes only if there are few of them."""
         labels = as_labels(y)
         if labels.dtype.kind == "f":
             whole = np.isfinite(labels) & (labels == np.floor(labels))
-            if not whole.all():
+            if not whole.all() or len(np.unique(labels)) > MOST_REAL_CLASSES:
                 return cls("regression", X.shape[1], n_rows=n_rows)
         try:
             classes = tuple(np.unique(labels).tolist())
         except TypeError as error:
-            raise DataError(f"labels of several kinds do not make classes: {error}") from error
+            raise RowsError(f"labels of several kinds do not make classes: {error}") from error
         task: Task = "binary" if len(classes) <= 2 else "multiclass"
         return cls(task, X.shape[1], classes, n_rows)
 
@@ -186,7 +203,7 @@ class Problem:
         try:
             places = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
         except TypeError as error:
-            raise DataError(f"labels of another kind than the classes: {error}") from error
+            raise RowsError(f"labels of another kind than the classes: {error}") from error
         codes = order[places]
         self._check_known(labels, names[codes] == labels)
         return codes.astype(np.float64)
@@ -204,9 +221,10 @@ class Problem:
         if not known.all():
             row = int(np.argmin(known))
             names = ", ".join(map(str, self.classes))
-            raise DataError(
+            raise RowsError(
                 f"row {row}: label {labels.tolist()[row]!r} is not among the classes ({names}); "
-                "name every class with begin(Problem(..., classes=...))"
+                "name every class with begin(Problem(..., classes=...)), or if these are amounts,"
+                " begin(Problem('regression', ...))"
             )
 
 
@@ -215,7 +233,7 @@ def as_labels(y: ArrayLike) -> NDArray[Any]:
     try:
         labels = np.asarray(y)
     except ValueError as error:
-        raise DataError(f"labels: {error}") from error
+        raise RowsError(f"labels: {error}") from error
     if labels.dtype == object and all(isinstance(label, Real) for label in labels.flat):
         return np.asarray(labels.tolist())
     return labels
@@ -230,4 +248,4 @@ def as_numbers(values: Any, name: str) -> FloatArray:
                 raise TypeError("these are complex")
             return np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"{name} must be numbers: {error}") from error
+        raise RowsError(f"{name} must be numbers: {error}") from error

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import diags_array
 
-from okbench.base.errors import DataError
 from okbench.learners.compiled.kernel_gaps import pair_products
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, RowsError
 from okbench.learners.frequencies import KERNELS
 from okbench.learners.linear import stretches
 from okbench.learners.maps import FourierMap
@@ -29,7 +28,7 @@ def fourier_gaps(
     al. 2017, section 3.1).
     """
     if len(block) % 2:
-        raise DataError(f"rows come in pairs here, and these are {len(block)}")
+        raise RowsError(f"rows come in pairs here, and these are {len(block)}")
     ones, others = (Block.of(block.matrix[start::2]) for start in (0, 1))
     kernels = np.empty(len(ones))
     both = zip(stretches(fourier, ones), stretches(fourier, others), strict=True)

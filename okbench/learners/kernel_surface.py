@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.base.errors import DataError
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, RowsError
 from okbench.learners.rows import Block
 
 SIDE = 41  # points of the grid in each direction
@@ -19,7 +18,7 @@ def plane_of(block: Block) -> FloatArray:
     """The last two columns of rows, in which their surface is."""
     width = block.matrix.shape[1]
     if width < 2:
-        raise DataError("a surface is over two columns, and these rows have one")
+        raise RowsError("a surface is over two columns, and these rows have one")
     return np.ascontiguousarray(Block.of(block.matrix[:, width - 2 :]).dense)
 
 

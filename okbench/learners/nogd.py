@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okbench.base.errors import UsageError
 from okbench.learners.budget_base import BudgetedLearner, BudgetModel
 from okbench.learners.compiled.losses import HINGE, RESIDUAL, add_features, step
 from okbench.learners.compiled.rules.nogd import NOGDRule, learn_nogd
 from okbench.learners.compiled.walks import RowStream, Work
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.linear import learn_on, score_on
 from okbench.learners.maps import NystroemMap
 from okbench.learners.registry import learner
@@ -66,7 +65,7 @@ class NOGD(BudgetedLearner):
         check_number(self, "flush", at_least=0.0)
         check_choice(self, "switch", ("reference", "paper"))
         if self.rank > self.budget:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
             )
 

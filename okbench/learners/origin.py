@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, RowsError
 from okbench.learners.rows import Block
 
 EPSILON = 2.0**-52
@@ -89,7 +88,7 @@ class Origin(NamedTuple):
         column = int(np.argmax(np.abs(distances)))
         here = float(self.values[self.columns == column].sum())
         widths = abs(distances[column]) * np.sqrt(2.0 * self.sharpness)
-        raise DataError(
+        raise RowsError(
             f"row {row}: column {column} (counted from 0) reaches from {here:g} to "
             f"{here + distances[column]:g}, {widths:.1e} times the width, and kernels that far "
             "apart have no correct digits; scale the column, or raise the width"

@@ -26,6 +26,7 @@ from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from okbench.base.errors import ConfigError, UsageError, did_you_mean
+from okbench.learners.setting_meanings import meaning
 
 Class = TypeVar("Class", bound=type)
 ENTRY_POINTS = "okbench.learners"
@@ -120,9 +121,18 @@ def learner(
 
     def announce(cls: Class) -> Class:
         cls.name, cls.paper, cls.version, cls.tasks = name, paper, version, tasks  # type: ignore[attr-defined]
+        cls.__doc__ = _with_settings(cls, name)
         return cls
 
     return announce
+
+
+def _with_settings(cls: type, name: str) -> str:
+    """The documentation of a class, and what its settings mean."""
+    known = settings_of(cls) if cls.__module__.startswith(f"{__package__}.") else ()
+    lines = [f"    {each}: {words}" for each in known if (words := meaning(name, each))]
+    text = inspect.cleandoc(cls.__doc__ or "")
+    return "\n".join([text, "", "Settings:", *lines]) if lines else text
 
 
 @cache

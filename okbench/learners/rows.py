@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError
-from okbench.learners.contract import FloatArray, Rows, as_numbers
+from okbench.learners.contract import FloatArray, Rows, RowsError, as_numbers
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class Block:
         """Check and convert: float64, C order or CSR with int32 indices, finite."""
         matrix: Any = _tidy(X) if sp.issparse(X) else as_numbers(X, "rows")
         if matrix.ndim != 2:
-            raise DataError(f"rows come as a table with two axes, not {matrix.ndim}")
+            raise RowsError(f"rows come as a table with two axes, not {matrix.ndim}")
         if not all_finite(matrix.data if sp.issparse(matrix) else matrix):
-            raise DataError(f"row {_first_bad_row(matrix)}: a value is not a finite number")
+            raise RowsError(f"row {_first_bad_row(matrix)}: a value is not a finite number")
         if n_features is not None and matrix.shape[1] != n_features:
-            raise DataError(f"rows have {matrix.shape[1]} columns; {n_features} were announced")
+            raise RowsError(f"rows have {matrix.shape[1]} columns; {n_features} were announced")
         return cls(matrix)
 
     def __len__(self) -> int:
@@ -85,12 +84,12 @@ class Block:
 def _tidy(X: Any) -> sp.csr_array:
     """Sparse rows as the compiled loops trust them to be: they look at no bounds or strides."""
     if X.ndim == 2 and max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
-        raise DataError(f"sparse rows of shape {X.shape} with {X.nnz} values: 2³¹ - 1 is the most")
+        raise RowsError(f"sparse rows of shape {X.shape} with {X.nnz} values: 2³¹ - 1 is the most")
     matrix = sp.csr_array(X)
     try:
         matrix.check_format(full_check=True)
     except ValueError as error:
-        raise DataError(f"sparse rows that are none: {error}") from error
+        raise RowsError(f"sparse rows that are none: {error}") from error
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # it may share its arrays with X
         matrix.sum_duplicates()

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from okbench.base.errors import UsageError, did_you_mean
+from okbench.base.errors import did_you_mean
+from okbench.learners.contract import SettingsError
 
 
 def check_number(
@@ -69,5 +70,5 @@ def check_choice(learner: Any, name: str, known: Collection[str]) -> None:
         )
 
 
-def _refusal(learner: Any, name: str, advice: str) -> UsageError:
-    return UsageError(f"{learner.name}: {name} = {getattr(learner, name)!r}: {advice}")
+def _refusal(learner: Any, name: str, advice: str) -> SettingsError:
+    return SettingsError(f"{learner.name}: {name} = {getattr(learner, name)!r}: {advice}")

@@ -60,7 +60,7 @@ def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
                 "name": path.name,
                 "path": str(path),
                 "rows": dataset.n_rows,
-                "reader": _reader_entry(reader),
+                "reader": reader_entry(reader),
             }
         },
     }
@@ -75,7 +75,8 @@ def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
         raise StoreError(f"{file}: cannot be written ({error.strerror or error})") from error
 
 
-def _reader_entry(reader: ReaderSpec) -> dict[str, Any]:
+def reader_entry(reader: ReaderSpec) -> dict[str, Any]:
+    """What the entry of a dataset says of its reader."""
     usual = ReaderSpec(reader.format)
     changed = {
         option.name: getattr(reader, option.name)

@@ -65,7 +65,7 @@ def read_user_rows(
     _check_options(path, task, missing, scale)
     found = _read(path, target, categorical, drop, missing)
     notes = list(found.notes)
-    task = task or _guessed_task(found.part.y, notes)
+    task = task or guessed_task(found.part.y, notes)
     variant = VariantSpec("all", (), task=task)
     X, y = found.part.X, found.part.y
     if X.shape[1] == 0:
@@ -131,7 +131,7 @@ def _read(
     drop: Sequence[Column],
     missing: Missing,
 ) -> _Found:
-    kind = _format(path)
+    kind = file_format(path)
     if kind in ("libsvm", "npz") and (target is not None or categorical or drop):
         raise UsageError(f"{path}: columns cannot be chosen in a {kind} file")
     if kind == "libsvm":
@@ -184,7 +184,8 @@ def _named(table: ColumnTable, place: int) -> str:
     return f"'{table.names[place]}'" if table.names else f"column {place}"
 
 
-def _format(path: Path) -> str:
+def file_format(path: Path) -> str:
+    """The format of a file of rows, by its name or else by its first lines."""
     names = [suffix.lower() for suffix in path.suffixes]
     while names and names[-1] in (".gz", ".bz2", ".xz"):
         names.pop()
@@ -253,7 +254,8 @@ def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
         raise DataError(f"{table.path}: row {row} has no {_named(table, target)}, the target")
 
 
-def _guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
+def guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
+    """The task that labels suggest; a note says why."""
     distinct = np.unique(y)
     words = y.dtype.kind not in "fiub"
     whole = words or bool(np.all(distinct == np.floor(distinct)))

@@ -10,9 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from okbench.base.errors import DataError
-from okbench.learners.base import Estimator
-from okbench.learners.contract import Clock, FloatArray, NotBegun, Problem, Rows
+from okbench.learners.base import Estimator, names_of
+from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError, not_begun
 from okbench.learners.rows import Block
 
 POINTS = 20  # of the curve of a fit
@@ -34,11 +33,11 @@ class BatchLearner(Estimator):
         """Learn all rows."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
         if not len(block):
-            raise DataError(f"{self.name}: there are no rows to fit")
+            raise RowsError(f"{self.name}: there are no rows to fit")
         problem, targets = self._problem_and_targets(block, y)
         if (targets == targets[0]).all():
             name = np.asarray(y).ravel()[0]
-            raise DataError(
+            raise RowsError(
                 f"{self.name}: all {len(block)} training rows are of class {name}; rows of two "
                 "classes are needed"
             )
@@ -50,6 +49,7 @@ class BatchLearner(Estimator):
             moved = self._origin.moved(block)
             self._origin.check(moved)
             self._train(moved, targets, clock or NoLimit())
+        self._names = names_of(X)
         return self
 
     def check_settings(self) -> None:
@@ -62,7 +62,7 @@ class BatchLearner(Estimator):
     def _check_fitted(self) -> None:
         self._begun()
         if self._model is None:
-            raise NotBegun(f"{self.name} has learned nothing yet: fit() it first")
+            raise not_begun(f"{self.name} has learned nothing yet: fit() it first")
 
     @abstractmethod
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:

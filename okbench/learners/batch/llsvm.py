@@ -8,12 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError
 from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows, padded
 from okbench.learners.compiled.rules.dual_descent import Duals, descend
-from okbench.learners.contract import Clock, Diverged, Draws, FloatArray
+from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, RowsError
 from okbench.learners.linear import score_on, stretches
 from okbench.learners.maps import NystroemMap, multiply
 from okbench.learners.registry import learner
@@ -108,7 +107,7 @@ class LLSVM(BatchLearner):
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         if self.budget > len(block):
-            raise DataError(
+            raise RowsError(
                 f"{self.name}: budget = {self.budget}: there are only {len(block)} training rows "
                 "to take landmarks from; lower the budget"
             )

@@ -12,9 +12,16 @@ import psutil
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError, UsageError
 from okbench.learners.batch.base import BatchLearner
-from okbench.learners.contract import Clock, Diverged, FloatArray, NotConverged, Rows
+from okbench.learners.contract import (
+    Clock,
+    Diverged,
+    FloatArray,
+    NotConverged,
+    Rows,
+    RowsError,
+    SettingsError,
+)
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
@@ -55,7 +62,7 @@ class Library(BatchLearner):
     def _check_positive(self, name: str) -> None:
         check_number(self, name, above=0.0)
         if math.isinf(getattr(self, name)):
-            raise UsageError(f"{self.name}: {name} = inf: a finite number is expected")
+            raise SettingsError(f"{self.name}: {name} = inf: a finite number is expected")
 
     @property
     def _estimator(self) -> Any:
@@ -173,7 +180,7 @@ class LIBSVM(Library):
         check_choice(self, "kernel", ("rbf", "laplacian", "precomputed"))
         check_number(self, "cache", above=0.0)
         if not math.isfinite(0.5 / self.width / self.width) or math.isinf(self.cache):
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name}: width = {self.width!r}, cache = {self.cache!r}: the factor of the "
                 "squared distance and the cache must be finite"
             )
@@ -204,7 +211,7 @@ class LIBSVM(Library):
             self._rows = block
             return self._machine("precomputed"), self._kernel_with(block, slice(None))
         if len(block) != block.matrix.shape[1]:
-            raise DataError(
+            raise RowsError(
                 f"{self.name}: kernel = 'precomputed': each of the {len(block)} training rows "
                 f"needs its kernel with all of them, and has {block.matrix.shape[1]} columns"
             )

@@ -127,6 +127,8 @@ def a_fit_takes_sparse_rows(subject: Subject) -> None:
             rows = form(stream.X)
             try:
                 learner = _fitted(subject, replace(stream, X=rows))
+            except OkbenchError:
+                raise
             except (TypeError, ValueError) as error:
                 raise NotApplicable(f"it takes no sparse rows ({error})") from error
             for X in (rows, stream.X):

@@ -41,6 +41,8 @@ def dense_and_sparse_rows_agree(subject: Subject) -> None:
             learner = subject.begun(stream)
             try:
                 found = learner.learn(form(stream.X), stream.y)
+            except OkbenchError:
+                raise
             except (TypeError, ValueError) as error:
                 raise NotApplicable(f"it takes no sparse rows ({error})") from error
             expect_same(found, expected, stream.problem, f"rows as {form.__name__}")

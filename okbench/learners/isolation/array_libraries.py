@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.base.errors import UsageError
 from okbench.learners.compiled.nearest import find_cells, settle
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, SettingsError
 
 LIBRARIES = ("numpy", "torch")
 Single = NDArray[np.float32]
@@ -157,7 +156,7 @@ class TorchFinder(Finder):
 
 def _torch() -> Any:
     if importlib.util.find_spec("torch") is None:
-        raise UsageError(
+        raise SettingsError(
             "library = 'torch': PyTorch is not installed; install it with pip install "
             "'okbench[torch]', or choose numpy"
         )

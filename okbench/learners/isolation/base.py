@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from okbench.base.errors import DataError
 from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
-from okbench.learners.contract import Clock, FloatArray, Problem, Rows
+from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
 from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
@@ -60,7 +59,7 @@ class IsolationLearner(RowLearner):
         forgotten, and the draws go on where they were left."""
         block = Block.of(X, self.problem.n_features if self.problem else None)
         if not len(block):
-            raise DataError(f"{self.name}: there are no rows to fit")
+            raise RowsError(f"{self.name}: there are no rows to fit")
         problem, targets = self._problem_and_targets(block, y)
         self.begin(problem, self.draws if self.problem else None)
         self._make_map(block)

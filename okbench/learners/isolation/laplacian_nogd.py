@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okbench.base.errors import UsageError
 from okbench.learners.compiled.fourier import project_dense
 from okbench.learners.compiled.lanes import Entries, aligned
 from okbench.learners.compiled.rules.laplacian import learn_averaged
 from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_on_map
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.isolation.laplacian import (
     LaplacianLearner,
     entries_of,
@@ -67,7 +66,7 @@ class LaplacianNOGD(LaplacianLearner):
         check_whole(self, "budget", at_least=1)
         check_whole(self, "rank", at_least=1)
         if self.rank > self.budget:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
             )
 

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.base.errors import DataError
 from okbench.learners.base import arrays_in
-from okbench.learners.contract import Draws, FloatArray, NotBegun, Rows
+from okbench.learners.contract import Draws, FloatArray, Rows, RowsError, not_begun
 from okbench.learners.isolation.array_libraries import LIBRARIES
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
@@ -60,7 +59,7 @@ class IsolationMap:
         check_map_settings(self)
         block = Block.of(X)
         if not len(block):
-            raise DataError(f"{self.name}: there are no rows to make partitionings of")
+            raise RowsError(f"{self.name}: there are no rows to make partitionings of")
         draws = draws or Draws()
         self.size = min(int(self.psi), len(block))
         samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
@@ -75,7 +74,7 @@ class IsolationMap:
     def transform(self, X: Rows) -> Cells:
         """The cell of each row in each partitioning: rows × partitionings."""
         if self._partitions is None:
-            raise NotBegun(f"{self.name} has no partitionings yet: fit() it first")
+            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
         return self.cells(Block.of(X, self._n_features))
 
     def cells(self, block: Block) -> Cells:
@@ -117,7 +116,7 @@ class ChiSquareMap:
     def transform(self, X: Rows) -> Any:
         """The features of rows, as a table or as sparse rows, as the rows are."""
         if self._n_features is None:
-            raise NotBegun(f"{self.name} has seen no rows yet: fit() it first")
+            raise not_begun(f"{self.name} has seen no rows yet: fit() it first")
         return roots(Block.of(X, self._n_features).matrix)
 
 

@@ -12,9 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from okbench.base.errors import DataError, UsageError
 from okbench.learners.base import arrays_in
-from okbench.learners.contract import Draws, NotBegun, Rows
+from okbench.learners.contract import Draws, Rows, RowsError, SettingsError, not_begun
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.maps import Cells, cell_type, check_map_settings
 from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
@@ -49,11 +48,11 @@ class NestedMaps:
     def fit(self, X: Rows, draws: Draws | None = None) -> Self:
         """Draw rows and make the partitionings of every psi."""
         if not self.psis or self.psis[0] < 2 or np.any(np.diff(self.psis) <= 0):
-            raise UsageError(f"{self.name}: psis = {self.psis}: they ascend, and are 2 or more")
+            raise SettingsError(f"{self.name}: psis = {self.psis}: they ascend, and are 2 or more")
         check_map_settings(self)
         block = Block.of(X)
         if not len(block):
-            raise DataError(f"{self.name}: there are no rows to make partitionings of")
+            raise RowsError(f"{self.name}: there are no rows to make partitionings of")
         draws = draws or Draws()
         self.sizes = np.minimum(self.psis, len(block)).astype(np.int64)
         samples = sub_samples(draws, len(block), int(self.partitionings), int(self.sizes[-1]))
@@ -71,7 +70,7 @@ class NestedMaps:
     def transform(self, X: Rows) -> Cells:
         """The cells of rows for every psi: psis × rows × partitionings."""
         if self._points is None and not self._forests:
-            raise NotBegun(f"{self.name} has no partitionings yet: fit() it first")
+            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
         block = Block.of(X, self._n_features)
         shape = len(self.sizes), len(block), int(self.partitionings)
         found = np.empty(shape, dtype=cell_type(int(self.sizes[-1])))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from okbench.base.errors import UsageError
-from okbench.learners.contract import FloatArray
+from okbench.learners.contract import FloatArray, SettingsError
 from okbench.learners.frequencies import KERNELS
 from okbench.learners.settings import check_numbers, check_words
 
@@ -25,14 +24,14 @@ def check_dictionary(learner: Any, with_polynomials: bool = False) -> None:
     distances alone."""
     check_numbers(learner, "widths", above=0.0)
     if not with_polynomials and has_polynomials(learner):
-        raise UsageError(
+        raise SettingsError(
             f"{learner.name}: kernels = {learner.kernels!r}: random features approximate kernels "
             "of the distance alone; OMKL, OMKR and OMKC take polynomial kernels"
         )
     check_words(learner, "kernels", (*KERNELS, *POLYNOMIALS) if with_polynomials else KERNELS)
     n_kernels, n_widths = len(learner.kernels), len(learner.widths)
     if n_kernels not in (1, n_widths):
-        raise UsageError(
+        raise SettingsError(
             f"{learner.name}: kernels = {learner.kernels!r}: name one kernel for all widths, or "
             f"one for each of the {n_widths}"
         )

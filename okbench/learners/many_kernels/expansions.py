@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.base.errors import UsageError
 from okbench.learners.base import OnlineLearner
 from okbench.learners.budget_base import BudgetModel
 from okbench.learners.compiled.expansion import Expanding, LaneWork
@@ -31,7 +30,7 @@ from okbench.learners.compiled.rules.omkl import (
 )
 from okbench.learners.compiled.supports import Supports
 from okbench.learners.compiled.walks import CROWDED, RowStream
-from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.expansion import ROOM, ExpansionModel
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.many_kernels.dictionary import (
@@ -253,7 +252,7 @@ def check_shrinking(learner: Any) -> None:
     """Refuse a decay that is negative, or that leaves nothing of the coefficients."""
     check_number(learner, "decay", at_least=0.0)
     if not learner.step * learner.decay < 1.0:
-        raise UsageError(
+        raise SettingsError(
             f"{learner.name}: decay = {learner.decay!r}: step · decay must be below 1, since "
             "coefficients shrink by 1 - step · decay"
         )
@@ -263,4 +262,4 @@ def check_at_most_one(learner: Any, name: str) -> None:
     """Refuse a setting above 1."""
     value = getattr(learner, name)
     if value > 1.0:
-        raise UsageError(f"{learner.name}: {name} = {value!r}: it must be 1 or less")
+        raise SettingsError(f"{learner.name}: {name} = {value!r}: it must be 1 or less")

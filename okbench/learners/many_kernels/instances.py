@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from okbench.base.errors import UsageError
 from okbench.learners.base import OnlineLearner
 from okbench.learners.compiled.lanes import aligned, padded
 from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
@@ -20,7 +19,7 @@ from okbench.learners.compiled.rules.raker import (
     learn_instances,
     score_instances,
 )
-from okbench.learners.contract import FloatArray, Problem, Rows
+from okbench.learners.contract import FloatArray, Problem, Rows, SettingsError
 from okbench.learners.frequencies import DIRECTIONS, frequencies, orthogonal_directions
 from okbench.learners.kernel_gaps import fourier_gaps
 from okbench.learners.linear import stretches
@@ -85,7 +84,7 @@ class Instances(OnlineLearner):
         check_choice(self, "directions", DIRECTIONS)
         check_choice(self, "form", FORMS)
         if self.form == "released" and (self.directions, *set(self.kernels)) != RELEASED:
-            raise UsageError(
+            raise SettingsError(
                 f"{self.name}: form = 'released': its features are Gaussian and orthogonal; leave "
                 "out kernels and directions"
             )

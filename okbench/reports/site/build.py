@@ -60,13 +60,18 @@ def build(
 
 def _files(found: Sequence[TableView]) -> Iterator[tuple[str, bytes]]:
     """Every file of the site, each made when its turn comes."""
-    for name in _SHARED:
-        yield f"assets/{name}", (_ASSETS / name).read_bytes()
+    yield from shared_files()
     for exhibit in found:
         raw = raw_of(exhibit.table.trials_of)
         yield raw, exhibit.path.read_bytes()
         yield page_of(exhibit.table.name), _encoded(table_page(exhibit, raw))
     yield "index.html", _encoded(index_page(found))
+
+
+def shared_files() -> Iterator[tuple[str, bytes]]:
+    """The files that every page loads."""
+    for name in _SHARED:
+        yield f"assets/{name}", (_ASSETS / name).read_bytes()
 
 
 def _encoded(page: str) -> bytes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from okbench.base.quantities import spoken_time
+from okbench.base.quantities import spoken_bytes, spoken_time
 from okbench.trials.cluster.head import terms_of
 from okbench.trials.cluster.tasks import RunTerms
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
-from okbench.trials.run.memory_needs import rows_bytes, spoken_bytes
+from okbench.trials.run.memory_needs import rows_bytes
 from okbench.trials.trial_types import Trial
 
 _SHOWN = 3  # tasks

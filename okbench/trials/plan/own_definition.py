@@ -62,44 +62,12 @@ class OwnTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was guessed of the rows, what may be wrong with them, and learners left out."""
-        left_out = () if self.learners is not None else _for_task(self.data.task)[1]
+        left_out = () if self.learners is not None else learners_for(self.data.task)[1]
         return (*read_once(self.file).notes, *left_out)
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """What the table says of each learner, by label."""
-        every = self.learners
-        if every is None:
-            every = tuple(map(AddedLearner, _for_task(self.data.task)[0]))
-        asked = replace(self.added, learners=(*every, *self.added.learners))
-        found: dict[str, dict[str, Any]] = {}
-        for one in with_settings(asked, {}):
-            name = find(one.name).name
-            label = replace(one, name=name).label
-            if label in found and found[label].get("learner", label) != name:
-                label = name + bracketed(one.settings)
-            found[label] = self._column(label, name, one.settings)
-        return found
-
-    def _column(self, label: str, name: str, given: Mapping[str, str]) -> dict[str, Any]:
-        entry = find(name)
-        taken = settings_of(entry.load())
-        for setting in given:
-            if setting not in taken:
-                raise UsageError(
-                    f"{name} has no setting '{setting}'.{did_you_mean(setting, taken)} Its"
-                    f" settings: {', '.join(taken) or 'none'}"
-                )
-        column: dict[str, Any] = {"learner": name} if label != name else {}
-        column |= {setting: parse_value(value) for setting, value in given.items()}
-        for setting in ("step", "decay"):
-            if setting == "decay" and "step" in taken:
-                continue
-            if name in _STEP_FREE and self.data.task != "regression":
-                continue
-            default = taken[setting].default if setting in taken else None
-            if setting not in given and isinstance(default, float) and default > 0.0:
-                column[setting] = {"value": default, "default": f"of {name}, before any search"}
-        return column
+        return columns_of(self.learners, self.added, self.data.task)
 
     def text(self, place: Path, kept: Mapping[str, Any] | None = None, stored: bool = True) -> str:
         """The file of the table, to be written at `place`; `kept` are learners of an earlier run.
@@ -138,6 +106,44 @@ class OwnTable:
         lines += ["", "learners:  # {learner: module:Class, setting: value}"]
         lines += [f"  {_flow(label)}: {_flow(column)}" for label, column in columns.items()]
         return "\n".join(lines) + "\n"
+
+
+def columns_of(
+    learners: Sequence[AddedLearner] | None, added: Additions, task: str
+) -> dict[str, dict[str, Any]]:
+    """What a table of such rows says of each learner, by label: its settings, of which a search may
+    change those that have a `default` as their source."""
+    every = tuple(map(AddedLearner, learners_for(task)[0])) if learners is None else tuple(learners)
+    asked = replace(added, learners=(*every, *added.learners))
+    found: dict[str, dict[str, Any]] = {}
+    for one in with_settings(asked, {}):
+        name = find(one.name).name
+        label = replace(one, name=name).label
+        if label in found and found[label].get("learner", label) != name:
+            label = name + bracketed(one.settings)
+        found[label] = _column(label, name, one.settings, task)
+    return found
+
+
+def _column(label: str, name: str, given: Mapping[str, str], task: str) -> dict[str, Any]:
+    taken = settings_of(find(name).load())
+    for setting in given:
+        if setting not in taken:
+            raise UsageError(
+                f"{name} has no setting '{setting}'.{did_you_mean(setting, taken)} Its"
+                f" settings: {', '.join(taken) or 'none'}"
+            )
+    column: dict[str, Any] = {"learner": name} if label != name else {}
+    column |= {setting: parse_value(value) for setting, value in given.items()}
+    for setting in ("step", "decay"):
+        if setting == "decay" and "step" in taken:
+            continue
+        if name in _STEP_FREE and task != "regression":
+            continue
+        default = taken[setting].default if setting in taken else None
+        if setting not in given and isinstance(default, float) and default > 0.0:
+            column[setting] = {"value": default, "default": f"of {name}, before any search"}
+    return column
 
 
 def median_distance(data: Dataset, in_order: bool) -> float:
@@ -181,7 +187,7 @@ def _searched_in(label: str, column: Mapping[str, Any]) -> Iterable[str]:
         pass
 
 
-def _for_task(task: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def learners_for(task: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The learners that do a task in one pass, baselines excepted, and what is wrong with those
     that cannot be imported."""
     names, broken = [], []
@@ -210,12 +216,14 @@ def _reading(file: RowsFile) -> Iterable[str]:
     yield f"scale: {_flow(file.scale)}  # none, standard or [0,1]"
 
 
+def search_values(width: float) -> dict[str, tuple[float, ...]]:
+    """The values that are tried of each setting, around this median distance."""
+    widths = tuple(float(f"{factor * width:.3g}") for factor in _WIDTHS)
+    return {"width": widths, "step": _STEPS, "decay": _DECAYS}
+
+
 def _search(n_rows: int, width: float, taken: Iterable[str]) -> Iterable[str]:
-    values = {
-        "width": tuple(float(f"{factor * width:.3g}") for factor in _WIDTHS),
-        "step": _STEPS,
-        "decay": _DECAYS,
-    }
+    values = search_values(width)
     searched = [name for name in values if name in taken]
     if not searched:
         return

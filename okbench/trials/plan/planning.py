@@ -101,7 +101,7 @@ def first_trial(
         variant=row.variant,
         fingerprint=fingerprint,
         learner=entry.name,
-        learner_version=_version(entry, cls),
+        learner_version=version_of(entry, cls),
         settings=resolve_settings(
             cls, column.label, given, column.where or table.where or table.name
         ),
@@ -145,7 +145,8 @@ def _learner_of(column: LearnerColumn) -> tuple[Entry, type]:
         return entry, entry.load()
 
 
-def _version(entry: Entry, cls: type) -> int:
+def version_of(entry: Entry, cls: type) -> int:
+    """The version that a class states, or its entry."""
     version: Any = getattr(cls, "version", entry.version)
     if type(version) not in (int, float, str):  # what else there is may not outlive a line of JSON
         raise UsageError(

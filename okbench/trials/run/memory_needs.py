@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 
 from okbench.base.errors import OkbenchError
+from okbench.base.quantities import spoken_bytes
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import find, is_ours, settings_of
 from okbench.papers.values import Value
@@ -123,14 +124,6 @@ def available() -> int:
     except (OSError, ValueError, KeyError):  # no such limit here
         return free
     return max(0, min(free, limit - used + files))
-
-
-def spoken_bytes(count: float) -> str:
-    """Bytes in the unit that reads best."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
 
 
 def _need(

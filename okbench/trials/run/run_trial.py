@@ -47,11 +47,12 @@ def attempt(
     except BaseException as error:  # sys.exit among them
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
         status: Status = "memory" if isinstance(error, MemoryError) else "failed"
-        outcome = Outcome(trial, status, reason=f"{place}: {_reason(error)}", extra=_kept(error))
+        outcome = Outcome(trial, status, reason=f"{place}: {reason_of(error)}", extra=_kept(error))
     return replace(outcome, finished=now(), extra={**outcome.extra, "load": busy})
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in words."""
     return str(error) if isinstance(error, OkbenchError) else tracebacks.described(error)
 
 

@@ -1,0 +1,7 @@
+"""Choosing a learner for a user's own rows: a race in which every learner meets the same rows, part
+by part, and those that fall behind are stopped.
+
+`choosing` is the whole of it. `entrants` says who may run, `search` with which settings, `runner`
+learns a part, `race` runs them all, and `paired` says when a learner is behind. `standings` holds
+what came of it and imports no learner.
+"""

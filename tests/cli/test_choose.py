@@ -1,0 +1,121 @@
+"""okbench choose: from a file of rows to a learner and the command that uses it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Okbench
+
+LEARNERS = ("--learners", "FOGD,RBP,Perceptron")
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Two classes that no plane divides, in a file with a column of numbers of rows."""
+    chance = random.Random(0)
+    path = tmp_path / "my rows.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "a", "b", "y"])
+        for row in range(900):
+            a, b = chance.uniform(-2, 2), chance.uniform(-2, 2)
+            writer.writerow([row, a, b, "in" if a * a + b * b < 2.4 else "out"])
+    return path
+
+
+def test_the_answer_is_a_frontier_and_a_command_that_runs(
+    okbench: Okbench, rows: Path, tmp_path: Path
+) -> None:
+    asked = ("choose", "--data", rows.name, "--target", "y", "--drop", "id", *LEARNERS)
+    printed = okbench(*asked, "--memory", "1M", "--page", "out/choice.html", "--format", "json")
+    assert printed.code == 0, printed.err
+    found = json.loads(printed.out)
+    assert found["rows_raced"] == 675
+    assert found["search"]["rows"] == 225
+    by_label = {one["label"]: one for one in found["learners"]}
+    assert set(by_label) == {"FOGD", "RBP", "Perceptron"}
+    assert found["winner"] in found["frontier"]
+    best = min(one["metric"] for one in by_label.values() if one["rows"] == 675)
+    assert by_label[found["winner"]]["metric"] == best < 38
+    for one in by_label.values():
+        assert one["parts"][-1]["rows"] == one["rows"]
+        assert one["metric"] == pytest.approx(100 * one["parts"][-1]["total"] / one["rows"])
+    assert "3 learners fit, 0 are left out" in printed.err
+    assert "search for settings:" in printed.err
+    assert "about" in printed.err
+    page = (tmp_path / "out" / "choice.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert (tmp_path / "out" / "assets" / "site.css").is_file()
+    for label in by_label:
+        assert label in page
+    _, *command = shlex.split(found["use"]["command"])
+    again = okbench(*command, "--trials", "2", "--jobs", "1")
+    assert again.code == 0, again.err
+    assert found["winner"] in again.out
+    names: dict[str, object] = {}
+    exec("\n".join(found["use"]["python"]), names)
+    settings = names["learner"].get_params()  # type: ignore[attr-defined]
+    assert settings == by_label[found["winner"]]["settings"]
+
+
+def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows: Path) -> None:
+    printed = okbench(
+        "choose", "--data", rows.name, "--drop", "id", *LEARNERS, "--unbounded-rows", "500",
+        "--set", "RBP.budget=20",
+    )  # fmt: skip
+    assert printed.code == 0, printed.err
+    assert "(mistake rate in %)" in printed.out
+    assert "Left out: Perceptron: it has no budget" in printed.out
+    assert "has the best mistake rate on 675 rows." in printed.out
+    assert "Settings of RBP: budget 20" in printed.out
+    assert "okbench run --data 'my rows.csv' --target y" in printed.out.replace(
+        "--data 'my rows.csv' --task", "--data 'my rows.csv' --target y --task"
+    )
+
+
+def test_the_same_race_gives_the_same_numbers(okbench: Okbench, rows: Path) -> None:
+    def totals() -> dict[str, list[float]]:
+        printed = okbench(
+            "choose", "--data", rows.name, "--drop", "id", "--learners", "FOGD,RBP",
+            "--time", "1h", "--format", "json",
+        )  # fmt: skip
+        learners = json.loads(printed.out)["learners"]
+        return {one["label"]: [part["total"] for part in one["parts"]] for one in learners}
+
+    assert totals() == totals()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--time", "5"), "'5' has no unit; write 90s, 30m or 2h"),
+        (("--memory", "1"), "'1' has no unit; write 512M or 2G"),
+        (("--page", "choice.pdf"), "choice.pdf: a page is an .html file"),
+        (("--target", "labl"), "no column 'labl'"),
+        (("--learners", "FOG"), "Did you mean 'FOGD'?"),
+        (("--learners", "Norma"), "Norma: it does not do binary"),
+        (("--learners", "FOGD", "--set", "FOGD.widht=2"), "Did you mean 'width'?"),
+        (("--learners", "FOGD", "--set", "FOGD.width=-2"), "it must be above 0"),
+        (("--learners", "FOGD", "--memory", "1k"), "and the limit is 1.02 kB"),
+    ],
+)
+def test_bad_words_get_one_message(
+    okbench: Okbench, rows: Path, options: tuple[str, ...], message: str
+) -> None:
+    printed = okbench("choose", "--data", rows.name, "--drop", "id", *options)
+    assert printed.code in (1, 2, 3)
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_rows_that_are_not_there_are_reported(okbench: Okbench) -> None:
+    printed = okbench("choose", "--data", "none.csv")
+    assert printed.code == 3
+    assert "no such file" in printed.err

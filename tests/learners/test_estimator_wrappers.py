@@ -1,0 +1,184 @@
+"""Learners within estimators: every rule of scikit-learn, and the learner's own numbers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from okbench.learners.batch.llsvm import LLSVM
+from okbench.learners.bogd import BOGD
+from okbench.learners.contract import Draws, Problem
+from okbench.learners.estimators import Classifier, Regressor
+from okbench.learners.fogd import FOGD
+from okbench.learners.nogd import NOGD
+from okbench.learners.norma import Norma
+from okbench.learners.ogd import OGD
+from okbench.learners.perceptron import Perceptron
+from okbench.learners.projectron import Projectron
+from okbench.learners.rbp import RBP
+from okbench.learners.tvm import TVM
+
+PAIRS = [
+    Classifier(FOGD()),
+    Classifier(OGD()),
+    Classifier(NOGD()),
+    Classifier(TVM()),
+    Regressor(FOGD()),
+    Regressor(RBP()),
+    Regressor(Norma()),
+]
+
+
+@pytest.mark.parametrize("estimator", PAIRS, ids=str)
+def test_every_check_of_scikit_learn_passes(estimator: Classifier | Regressor) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of checks that need what is not installed
+        results = check_estimator(estimator, on_fail=None)
+    failed = [one["check_name"] for one in results if one["status"] == "failed"]
+    assert failed == []
+    assert sum(one["status"] == "passed" for one in results) > 45
+
+
+def rings(rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (rows, 2))
+    return X, np.where((X**2).sum(axis=1) < 2.4, "in", "out")
+
+
+def test_the_learner_within_does_what_it_does_by_itself() -> None:
+    X, y = rings()
+    for learner in (FOGD(width=0.6), RBP(budget=20, width=0.6), LLSVM(budget=20, width=0.6)):
+        wrapped = Classifier(learner, random_state=5).fit(X, y)
+        seed = int(np.random.RandomState(5).randint(np.iinfo(np.int32).max))
+        alone = clone(learner).begin(Problem("binary", 2, ("in", "out"), len(X)), Draws(seed))
+        if isinstance(alone, LLSVM):
+            alone.fit(X, y)
+        else:
+            alone.learn(X, y)
+        np.testing.assert_array_equal(wrapped.decision_function(X), alone.scores(X)[:, 0])
+        np.testing.assert_array_equal(wrapped.predict(X), alone.predict(X))
+        assert wrapped.score(X, y) == alone.score(X, y) > 0.8
+
+
+def test_whole_numbers_are_amounts_for_a_regressor_and_never_classes_unasked() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    assert np.array_equal(y, np.floor(y))
+    assert len(np.unique(y)) == 214
+    assert Regressor(FOGD(width=0.2, step=0.02)).fit(X, y).score(X, y) > 0.2
+    learner = FOGD(width=0.2, step=0.02).fit(X, y)
+    assert learner.problem is not None
+    assert learner.problem.task == "regression"
+    assert learner.score(X, y) > 0.2
+    regressor = Regressor(FOGD(width=0.2, step=0.02))
+    regressor.partial_fit(X[:5], [3, 1, 4, 1, 5]).partial_fit(X[5:9], [2.5, 3.5, 1.25, 0.5])
+    with pytest.raises(ValueError, match=r"begin\(Problem\('regression'"):
+        FOGD().partial_fit(X[:5], [3.0, 1, 4, 1, 5]).partial_fit(X[5:9], [2.5, 3.5, 1.25, 0.5])
+
+
+def test_blocks_are_learned_as_a_whole() -> None:
+    X, y = rings()
+    whole = Classifier(BOGD(budget=30, width=0.6))
+    whole.partial_fit(X, y, classes=["in", "out"])
+    cut = Classifier(BOGD(budget=30, width=0.6))
+    for begin in range(0, len(X), 70):
+        cut.partial_fit(X[begin : begin + 70], y[begin : begin + 70], classes=["in", "out"])
+    np.testing.assert_array_equal(whole.decision_function(X), cut.decision_function(X))
+    with pytest.raises(ValueError, match="label 'other' is not among the classes"):
+        cut.partial_fit(X[:1], ["other"])
+    assert not hasattr(Classifier(LLSVM()), "partial_fit")
+
+
+def test_settings_of_the_learner_are_searched_and_the_seed_matters() -> None:
+    X, y = rings()
+    grid = {"learner__width": [1e-4, 0.6]}
+    search = GridSearchCV(Classifier(FOGD()), grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"learner__width": 0.6}
+    first, second = (
+        Classifier(FOGD(20), random_state=seed).fit(X, y).decision_function(X) for seed in (1, 2)
+    )
+    assert not np.array_equal(first, second)
+
+
+def test_probabilities_come_from_calibration() -> None:
+    """Margins of the hinge loss are no probabilities, so that no learner claims to have some."""
+    X, y = rings()
+    assert not hasattr(Classifier(FOGD()), "predict_proba")
+    calibrated = CalibratedClassifierCV(Classifier(FOGD(width=0.6)), cv=3).fit(X, y)
+    probabilities = calibrated.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (probabilities[:, 0] > 0.5)[y == "in"].mean() > 0.7
+
+
+def test_what_cannot_be_is_a_value_error() -> None:
+    X, y = rings(40)
+    for wrong, message in (
+        (lambda: Classifier(FOGD(width=-1.0)).fit(X, y), "width = -1.0"),
+        (lambda: Classifier(TVM()).fit(X, np.arange(40) % 3), "Only binary classification"),
+        (lambda: Classifier(object()).fit(X, y), "is no learner of okbench"),
+        (lambda: Regressor(TVM()).fit(X, X[:, 0]), "TVM does not do regression"),
+        (lambda: FOGD().fit(X * np.nan, y), "not a finite number"),
+        (lambda: FOGD().set_params(widht=1.0), "Did you mean 'width'?"),
+    ):
+        with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+            wrong()
+    for fresh in (FOGD(), Classifier(FOGD()), Perceptron(), Regressor(), LLSVM()):
+        with pytest.raises(NotFittedError):
+            fresh.predict(X)
+    assert is_classifier(Classifier())
+    assert is_regressor(Regressor())
+
+
+@pytest.mark.parametrize("learner", [FOGD(width=0.6), LLSVM(budget=10, width=0.6)], ids=str)
+def test_columns_of_a_frame_in_another_order_are_refused(learner: FOGD | LLSVM) -> None:
+    X, y = rings(60)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    learner.fit(frame, y)
+    assert learner.feature_names_in_.tolist() == ["a", "b"]
+    assert learner.n_features_in_ == 2
+    np.testing.assert_array_equal(learner.predict(frame), learner.predict(X))
+    with pytest.raises(ValueError, match="stand in another order: 'b' where 'a' is expected"):
+        learner.predict(frame[["b", "a"]])
+    learner.fit(X, y)
+    assert not hasattr(learner, "feature_names_in_")
+
+
+def test_frames_are_learned_block_by_block_in_one_order() -> None:
+    X, y = rings(60)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    learner = FOGD(width=0.6).partial_fit(frame[:30], y[:30], classes=["in", "out"])
+    with pytest.raises(ValueError, match="another order"):
+        learner.partial_fit(frame[["b", "a"]][30:], y[30:])
+    learner.partial_fit(frame[30:], y[30:])
+
+
+def test_rows_are_learned_one_by_one() -> None:
+    X, y = rings(80)
+    begun = Problem("binary", 2, ("in", "out"))
+    block = Projectron(budget=20, width=0.6).begin(begun).learn(X, y)
+    single = Projectron(budget=20, width=0.6).begin(begun)
+    found = [single.learn_one(x, label) for x, label in zip(X, y, strict=True)]
+    assert found == block.tolist()
+    assert [single.predict_one(x) for x in X] == single.predict(X).tolist()
+
+
+def test_the_score_of_a_regression_is_the_coefficient_of_determination() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(50, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=50)
+    learner = FOGD(width=1.0, step=0.02).fit(X, y)
+    assert learner.score(X, y) == pytest.approx(Regressor.score(_Fixed(learner), X, y))
+    assert learner.decision_function(X).shape == (50,)
+
+
+class _Fixed:
+    def __init__(self, learner: FOGD) -> None:
+        self.predict = learner.predict

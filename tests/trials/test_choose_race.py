@@ -1,0 +1,323 @@
+"""The race for a learner: exact numbers, fair tests, and reasons for whoever does not run."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from okbench.base.errors import DataError, OkbenchError, UsageError
+from okbench.datasets.dataset_types import Dataset, fingerprint
+from okbench.datasets.user import large_file
+from okbench.datasets.user.large_file import is_large, read_large
+from okbench.datasets.user.user_rows import read_user_rows
+from okbench.learners.contract import Problem
+from okbench.learners.registry import find
+from okbench.papers.additions import AddedLearner, Additions
+from okbench.papers.table_types import RowsFile
+from okbench.trials.choose import race as race_module
+from okbench.trials.choose.choosing import Asked, choose
+from okbench.trials.choose.entrants import entrants, fitting
+from okbench.trials.choose.paired import LEVEL, blocks_of, level_of, p_of_being_worse
+from okbench.trials.choose.race import Race
+from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
+from okbench.trials.choose.standings import Course, Mark, Search, Standings
+from okbench.trials.plan.seeds import draws, row_order
+
+
+class Silent:
+    """Follows a race and keeps what was said."""
+
+    def __init__(self) -> None:
+        self.expected: Any = ()
+
+    def read(self, notes: Any) -> None: ...
+
+    def admitted(self, data: Any, labels: Any, left_out: Any) -> None: ...
+
+    def searched(self, label: str) -> None: ...
+
+    def estimated(self, search: Any, expected: Any, rows: int) -> None:
+        self.expected = expected
+
+    def learned(self, label: str, row: int) -> None: ...
+
+
+def rings(rows: int = 4000, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (rows, 3))
+    y = np.where((X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.3) ** 2 < 1.8, 1, -1)
+    return Dataset("rings", X, y, "binary", (-1, 1), fingerprint(X, y, (-1, 1)))
+
+
+def waves(rows: int = 4000) -> Dataset:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 2, (rows, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    return Dataset("waves", X, y, "regression", (), fingerprint(X, y, ()))
+
+
+def raced(
+    data: Dataset, *learners: str, seconds: float = 1e6, memory: float = math.inf
+) -> tuple[dict[str, Course], np.ndarray[Any, Any]]:
+    """The courses of learners with width 0.6, without a search."""
+    named = [AddedLearner(*_parts(learner)) for learner in learners]
+    found = entrants(data, named, Additions(), 0.6, False, False, 0)
+    order = row_order(found[0].trial, data)
+    chosen = [Chosen(e.label, e.with_settings(e.variants[0]), 1e-6, 0.0, None) for e in found]
+    deadline = race_module.time.monotonic() + seconds
+    race = Race(chosen, data, order, deadline, memory, lambda label, row: None)
+    return {course.label: course for course in race.run()}, order
+
+
+def _parts(learner: str) -> tuple[str, dict[str, str]]:
+    name, _, rest = learner.partition("[")
+    return name, dict(part.split("=") for part in rest.rstrip("]").split(",") if part)
+
+
+@pytest.mark.parametrize("data", [rings(), waves()], ids=["binary", "regression"])
+def test_the_cost_after_every_part_is_that_of_learning_row_by_row(data: Dataset) -> None:
+    courses, order = raced(data, "FOGD", "RBP[budget=30]", "NOGD")
+    for course in courses.values():
+        cls = find(course.learner).load()
+        trial = entrants(
+            data, [AddedLearner(course.learner)], Additions(), 0.6, False, False, 0
+        )[0].trial  # fmt: skip
+        problem = Problem(data.task, data.n_features, data.classes, len(order))
+        plain = cls(**course.settings).begin(problem, draws(trial))
+        answers = plain.learn(data.X[order], data.y[order])
+        truth = data.y[order]
+        costs = (
+            np.square(answers - truth) if data.task == "regression" else (answers != truth) * 1.0
+        )
+        assert course.marks
+        for mark in course.marks:
+            assert mark.total == pytest.approx(costs[: mark.rows].sum(), rel=1e-12)
+            assert mark.seconds > 0.0
+        assert course.marks[-1].bytes is not None
+
+
+def test_a_learner_that_is_behind_is_stopped_and_the_best_sees_all_rows() -> None:
+    data = rings(12_000)
+    courses, _ = raced(data, "FOGD[step=0.02]", "RBP[width=50]")
+    best, behind = courses["FOGD[step=0.02]"], courses["RBP[width=50]"]
+    assert best.rows == 12_000
+    assert best.ending == "last"
+    assert behind.ending == "behind"
+    assert behind.rows < 12_000
+    assert behind.p is not None
+    assert behind.p < LEVEL
+    assert behind.marks[-1].total > best.at(behind.rows).total
+
+
+def test_equal_learners_are_never_told_apart() -> None:
+    courses, _ = raced(rings(6000), "FOGD", "FOGD[width=0.6]")
+    assert {course.ending for course in courses.values()} == {"last"}
+    assert {course.rows for course in courses.values()} == {6000}
+
+
+def test_the_paired_test_is_the_one_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    costs, best = rng.uniform(size=(2, 20))
+    expected = stats.ttest_rel(costs, best, alternative="greater").pvalue
+    assert p_of_being_worse(costs, best) == pytest.approx(expected)
+    assert p_of_being_worse(best, best) == 1.0
+    assert p_of_being_worse(best + 1.0, best) < 1e-6
+    assert p_of_being_worse(np.full(3, np.inf), best[:3]) == 1.0
+
+
+def test_the_levels_of_all_parts_and_learners_sum_to_the_level() -> None:
+    total = sum(5 * level_of(part, 5) for part in range(1, 100_000))
+    assert total == pytest.approx(LEVEL, rel=1e-4)
+    assert total < LEVEL
+
+
+def test_blocks_are_means_of_all_rows() -> None:
+    costs = np.arange(50.0)
+    blocks = blocks_of(costs)
+    assert len(blocks) == 20
+    sizes = np.diff(np.linspace(0, 50, 21).astype(int))
+    assert (blocks * sizes).sum() == pytest.approx(costs.sum())
+
+
+def test_a_part_that_the_clock_ends_counts_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(10_000))
+
+    class Ticking:
+        @staticmethod
+        def monotonic() -> float:
+            return float(next(clock))
+
+    monkeypatch.setattr(race_module, "time", Ticking)
+    courses, _ = raced(rings(40_000), "FOGD", "FOGD[width=0.5]", seconds=12)
+    rows = {course.rows for course in courses.values()}
+    assert len(rows) == 1
+    assert rows < {2000, 4000, 8000, 16_000, 32_000}
+
+
+def test_learners_that_cannot_run_are_left_out_with_the_reason() -> None:
+    data = rings(30_000)
+    named = [AddedLearner(name, more) for name, more in (
+        ("OGD", {}), ("FOGD", {}), ("FOGD", {"components": "100000"}), ("Norma", {}),
+    )]  # fmt: skip
+    found = entrants(data, named, Additions(), 0.6, True, False, 0)
+    kept, left_out = fitting(found, data, 1e6, data.n_rows, 20_000)
+    assert [entrant.label for entrant in kept] == ["FOGD"]
+    reasons = {one.label: one.reason for one in left_out}
+    assert "no budget" in reasons["OGD"]
+    assert "100000 components × 3 features" in reasons["FOGD[components=100000]"]
+    assert "does not do binary" in reasons["Norma"]
+    kept, _ = fitting(found, data, math.inf, data.n_rows, 30_000)
+    assert {entrant.label for entrant in kept} == {"OGD", "FOGD", "FOGD[components=100000]"}
+
+
+def test_the_search_finds_the_width_that_is_wrong_by_a_factor() -> None:
+    data = rings(4000)
+    n = search_rows(data.n_rows)
+    found = entrants(data, [AddedLearner("FOGD")], Additions(), 4.0, True, False, 0)
+    order = row_order(found[0].trial, data)
+    search = SettingsSearch(data, order[:n], lambda label: None)
+    (chosen,) = search.run(found, math.inf)
+    settings = dict(chosen.trial.settings)
+    assert settings["width"] < 4.0
+    assert search.cost.trials == 25  # five widths times five steps
+    first = search._cost_of(found[0].with_settings(found[0].variants[0]))[1]
+    assert chosen.total < first
+
+
+def test_what_is_given_is_never_searched() -> None:
+    named = [AddedLearner("FOGD", {"width": "3", "step": "0.1"})]
+    (entrant,) = entrants(rings(100), named, Additions(), 1.0, True, False, 0)
+    assert entrant.variants == ({},)
+    assert dict(entrant.trial.settings)["width"] == 3.0
+
+
+def standings(**marks: tuple[float, float, int | None]) -> Standings:
+    courses = tuple(
+        Course(name, name, "m:C", {}, {}, (Mark(100, total, seconds, held),), "last")
+        for name, (total, seconds, held) in marks.items()
+    )
+    search = Search(0, 0, 0.0)
+    return Standings(
+        "d", 100, 2, "binary", "mistake_rate", "none", 100, search, courses, (), 1.0, 1.0, LEVEL
+    )
+
+
+def test_the_frontier_holds_those_that_no_other_beats_in_everything() -> None:
+    found = standings(
+        best=(10, 5.0, 500), fast=(20, 1.0, 500), small=(30, 5.0, 10), beaten=(20, 5.0, 500),
+        silent=(10, 5.0, None),
+    )  # fmt: skip
+    assert {course.label for course in found.frontier} == {"best", "fast", "small"}
+    assert found.winner is not None
+    assert found.winner.label == "best"
+
+
+def test_learners_are_compared_on_the_rows_that_both_saw() -> None:
+    early = Course("early", "e", "m:E", {}, {}, (Mark(100, 20, 1.0, 5),), "behind", p=1e-6)
+    late = Course(
+        "late", "l", "m:L", {}, {}, (Mark(100, 30, 0.5, 5), Mark(400, 35, 2.0, 5)), "last"
+    )
+    found = standings(x=(1, 1.0, 1))
+    found = Standings(**{**vars(found), "courses": (early, late), "rows": 400})
+    assert found.winner is late
+    assert found.best_on(100) == pytest.approx(20.0)
+    assert found.frontier == (late, early)
+
+
+def write(path: Path, data: Dataset, names: str = "abc") -> None:
+    lines = [",".join([*names, "y"])]
+    lines += [
+        ",".join([*map(repr, x.tolist()), str(y)]) for x, y in zip(data.X, data.y, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_a_learner_that_raises_leaves_the_others_their_race(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "breaks_here.py").write_text(
+        "class Breaks:\n"
+        "    def learn(self, X, y):\n        raise KeyError('no such thing')\n"
+        "    def predict(self, X):\n        return None\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("OKBENCH_ALLOW_LEARNERS", "breaks_here")
+    write(tmp_path / "rings.csv", rings(400))
+    named = (AddedLearner("FOGD"), AddedLearner("breaks_here:Breaks"))
+    watch = Silent()
+    found, file = choose(RowsFile(tmp_path / "rings.csv"), Asked(named), watch)
+    assert [course.label for course in found.started] == ["FOGD"]
+    assert [(one.label, "no such thing" in one.reason) for one in found.left_out] == [
+        ("Breaks", True)
+    ]
+    assert [label for label, _ in watch.expected] == ["FOGD"]
+    assert file.task == "binary"
+    with pytest.raises(OkbenchError, match="no learner finished a part"):
+        choose(RowsFile(tmp_path / "rings.csv"), Asked(named[1:]), Silent())
+
+
+def test_too_few_rows_are_refused(tmp_path: Path) -> None:
+    write(tmp_path / "few.csv", rings(10))
+    with pytest.raises(DataError, match="10 rows are too few"):
+        choose(RowsFile(tmp_path / "few.csv"), Asked(), Silent())
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_large_file_gives_the_rows_of_a_small_one(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
+    data = rings(3000)
+    data.X[:, 2] = np.round(data.X[:, 2] > 0)  # a column of 0 and 1 stays as it is
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        write(path, data)
+    else:
+        columns = {name: data.X[:, n] for n, name in enumerate("abc")} | {"y": data.y}
+        pq.write_table(pa.table(columns), path, row_group_size=700)
+    assert not is_large(path)
+    whole = read_user_rows(path, "y", drop=["b"], scale="none").dataset
+    monkeypatch.setattr(large_file, "LARGE", 1)
+    monkeypatch.setattr(large_file, "_HEAD", 5000)
+    assert is_large(path)
+    large = read_large(RowsFile(path, target="y", drop=("b",)))
+    assert large.dataset.fingerprint == whole.fingerprint
+    assert (large.dataset.task, large.dataset.classes) == (whole.task, whole.classes)
+    np.testing.assert_array_equal(large.dataset.X, whole.X)
+    np.testing.assert_array_equal(large.dataset.y, whole.y)
+    rows = np.arange(3000)
+    handed: Any = large.handed_over().X[rows]
+    np.testing.assert_array_equal(handed[:, 1], whole.X[:, 1])
+    scaled = read_user_rows(path, "y", drop=["b", "c"], scale="standard").dataset.X
+    np.testing.assert_allclose(handed[:, :1], scaled, rtol=1e-12)
+
+
+def test_what_a_large_file_cannot_have_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"word": ["a", "b"] * 50, "x": [0.5] * 100, "y": [0, 1] * 50}), path)
+    for file, message in (
+        (RowsFile(path, missing="mean"), "--missing mean holds the whole file"),
+        (RowsFile(path, scale="running standard"), "holds the whole file in memory"),
+        (RowsFile(path, target="y"), "column 'word' does not hold numbers alone"),
+        (RowsFile(path, target="z"), "no column 'z'"),
+    ):
+        with pytest.raises((DataError, UsageError), match=message):
+            read_large(file)
+
+
+def test_the_draws_are_those_of_the_seed() -> None:
+    """So that the same race, run again, gives the same numbers."""
+    first, _ = raced(rings(), "RBP", "FOGD")
+    again, _ = raced(rings(), "FOGD", "RBP")
+    for label, course in first.items():
+        assert [m.total for m in course.marks] == [m.total for m in again[label].marks]
