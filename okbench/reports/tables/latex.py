@@ -48,7 +48,7 @@ def latex(sheet: Sheet, width: float = math.inf) -> str:
     """One table environment: columns that do not fit beside each other continue below. Rows that
     do not fit on a page continue in another environment of the same number."""
     wide = SMALL_LETTERS if sheet.headed else LETTERS
-    blocks = list(sheet.fitted(min(width, wide))) if sheet.words == 1 else [sheet]
+    blocks = list(sheet.fitted(min(width, wide)))
     pages = [page for block in blocks for page in _down(block)]
     if sum(map(_lines_of, blocks)) <= LINES:
         return _environment(sheet, blocks, number=1, last=True)
