@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +18,15 @@ if TYPE_CHECKING:
     from okbench.reports.guard.check import BaselineCheck
     from okbench.reports.guard.speed import Allowed
 
+_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")  # of GitHub and of GitLab
 FORMATS = ("text", "json", "junit", "md")
 CHECK_EPILOG = """\b
 Examples:
   okbench check results                    every baseline, compared with runs/
   okbench check results/demo.jsonl again   one, compared with another folder
   okbench check demo --format md           for a pull request
+  okbench check demo --keep trend.jsonl    and keep the numbers of this commit
+  okbench check --trend trend.jsonl --datasets hyperplane --learners FOGD
   okbench check --speed ../base . --table demo --datasets hyperplane
 """
 BLESS_EPILOG = """\b
@@ -35,9 +40,29 @@ Examples:
 @click.argument("baseline", type=options.PATH, required=False)
 @click.argument("new", type=options.PATH, required=False)
 @click.option("--speed", nargs=2, metavar="BASE HEAD", help="Time two checkouts, or two Pythons.")
-@click.option("--table", type=TABLE, help="With --speed: the table to time.  [default: demo]")
-@click.option("--datasets", type=DATASETS, help="With --speed: only these datasets.")
-@click.option("--learners", type=LEARNERS, help="With --speed: only these learners.")
+@click.option(
+    "--keep",
+    type=options.FILE,
+    metavar="FILE",
+    help="Add the numbers of this check to FILE, one JSON line per commit.",
+)
+@click.option(
+    "--commit",
+    help="With --keep: the commit.  [default: that of GitHub's or GitLab's job, or of git]",
+)
+@click.option(
+    "--trend",
+    type=options.FILE,
+    metavar="FILE",
+    help="Instead of a check: how the numbers in FILE changed over its commits.",
+)
+@click.option(
+    "--table",
+    type=TABLE,
+    help="With --speed: the table to time.  [default: demo]  With --trend: the table to show.",
+)
+@click.option("--datasets", type=DATASETS, help="With --speed or --trend: only these datasets.")
+@click.option("--learners", type=LEARNERS, help="With --speed or --trend: only these learners.")
 @click.option("--rounds", type=int, help="With --speed: number of repetitions.  [default: 21]")
 @click.option(
     "--slower",
@@ -73,14 +98,18 @@ def check(
     subset: bool,
     form: str,
     output: Path | None,
+    keep: Path | None,
+    commit: str | None,
+    trend: Path | None,
     **timed: Any,
 ) -> None:
     """Compare the outcomes in NEW with those in BASELINE; exit with code 1 if one is worse.
 
-    Both are results files or folders of them; BASELINE may also be the name of a table, and NEW is
-    runs/ by default. Mistakes, supports and curves must be equal trial by trial, losses within the
-    tolerance, and bytes within a factor of 2. Seconds are compared only where both were measured on
-    the same machine: exactly if that was with --timing, otherwise up to a factor of 8.
+    Both are results files, folders of them or names of tables; BASELINE may also be the name of a
+    paper, and NEW is runs/ by default. Mistakes, supports and curves must be equal trial by trial,
+    losses within the tolerance, and bytes within a factor of 2. Seconds are compared only where
+    both were measured on the same machine: exactly if that was with --timing, otherwise up to a
+    factor of 8. Cells that are not measured are counted apart; they do not pass without --subset.
     """
     from okbench.base.whole_files import write_whole
     from okbench.reports.guard.check_text import PAGES, summary
@@ -88,23 +117,65 @@ def check(
     from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)
+    if (trend or speed) and keep:
+        raise UsageError("--keep goes with a baseline, not with --trend or --speed")
+    if commit and not keep:
+        raise UsageError("--commit goes with --keep")
+    if trend:
+        if baseline or speed or subset or slower or timed["rounds"]:
+            raise UsageError("--trend shows what was kept: give --table, --datasets, --learners")
+        _show_trend(trend, form, output, timed)
+        return
     if speed and (baseline or subset):
         raise UsageError("--speed measures seconds itself: give no baseline and no --subset")
     for name, value in timed.items():
         if value is not None and not speed:
-            raise UsageError(f"--{name} chooses what --speed times, and needs --speed")
+            raise UsageError(f"--{name} chooses what --speed times, and needs --speed or --trend")
     if speed:
         found = _check_speed(speed, allowed, **timed)
     elif baseline:
         found = _check_results(baseline, new, tolerance, subset, allowed)
     else:
         raise UsageError("name a baseline (okbench check results), or give --speed BASE HEAD")
+    if keep:
+        from okbench.reports.guard.trend import keep as keep_numbers
+
+        keep_numbers(keep, found, commit or _commit())
     if output:
         write_whole(output, PAGES[form](found).encode("utf-8"))
     text = PAGES["text" if output else form](found)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if not found.passed:
         raise OkbenchError(summary(found))
+
+
+def _show_trend(path: Path, form: str, output: Path | None, which: dict[str, Any]) -> None:
+    from okbench.base.whole_files import write_whole
+    from okbench.papers.table_catalogue import find
+    from okbench.reports.guard.trend import TREND_PAGES, chosen, read_trend
+    from okbench.reports.tables.render import written
+
+    if form not in TREND_PAGES:
+        raise UsageError(f"--trend has the formats {', '.join(TREND_PAGES)}, not {form}")
+    table = which["table"] and find(which["table"]).trials_of
+    kept = chosen(read_trend(path), table, which["datasets"], which["learners"])
+    if output:
+        write_whole(output, TREND_PAGES[form](kept).encode("utf-8"))
+    text = TREND_PAGES["text" if output else form](kept)
+    click.echo(written(text, sys.stdout.encoding), nl=False)
+
+
+def _commit() -> str:
+    """The commit that a server of continuous integration names, or that git has checked out."""
+    named = next((os.environ[name] for name in _COMMITS if os.environ.get(name)), "")
+    if named:
+        return named
+    try:
+        words = ["git", "rev-parse", "HEAD"]
+        found = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError("--keep needs the commit, and git names none here: --commit ID") from error
+    return found.stdout.strip()
 
 
 def _check_results(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -86,6 +88,13 @@ table_format = click.option(
     show_default=True,
     help="Format of the table.",
 )
+layout = click.option(
+    "--layout",
+    type=click.Choice(["compare", "paper"]),
+    help="compare: a line per cell, beside the printed number, with its outcome. paper: as papers"
+    " set a table, metric and time of each dataset side by side.  [default: compare if the paper"
+    " prints numbers; paper for LaTeX and for all other tables]",
+)
 text_or_json = click.option(
     "--format",
     "form",
@@ -109,6 +118,11 @@ def folder_of(table: str, results: Path | None) -> Path:
             err=True,
         )
     return found
+
+
+def page_width() -> int:
+    """The columns that a text may take: those of the terminal, or 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
 
 
 def every_core(jobs: int | None) -> int:

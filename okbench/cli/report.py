@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +15,14 @@ from okbench.cli.own_rows import additions, additions_of, labels_with_added
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Table
+    from okbench.reports.tables.render import Layout
     from okbench.trials.plan.options import Options
 
 EPILOG = """\b
 Examples:
   okbench report demo
   okbench report table5 --results results --datasets german,a9a --format latex
+  okbench report table5 --layout paper
   okbench report table5 --explain FOGD german
   okbench report table7 --vary inferred --datasets satimage
   okbench report table5 --with mine:Mine --datasets german
@@ -44,6 +45,7 @@ Examples:
 @options.settings
 @options.results_or_baselines
 @options.table_format
+@options.layout
 def report(
     table: str,
     explain: tuple[str, str] | None,
@@ -52,6 +54,7 @@ def report(
     settings: Path | None,
     results: Path | None,
     form: str,
+    layout: Layout | None,
     with_learners: tuple[tuple[str, ...], ...],
     with_settings: tuple[str, ...],
     **which: Any,
@@ -68,6 +71,8 @@ def report(
 
     if (explain and curve) or ((explain or curve) and form != "terminal"):
         raise UsageError("--explain, --curve and --format exclude each other")
+    if layout and (explain or curve or vary):
+        raise UsageError("--layout excludes --explain, --curve and --vary")
     if vary and (explain or curve):
         raise UsageError("--vary excludes --explain and --curve")
     more = additions_of(with_learners, with_settings)
@@ -90,28 +95,34 @@ def report(
     elif curve:
         from okbench.reports.figures.curve_text import stored_curves
 
-        width = shutil.get_terminal_size().columns
+        width = options.page_width()
         text = stored_curves(found, results, asked, width, sys.stdout.encoding, versions())
         click.echo(text, nl=False)
     elif vary:
         print_varied(found, asked, results, form)
     else:
-        print_table(found, asked, results, form)
+        print_table(found, asked, results, form, layout)
 
 
-def print_table(table: Table, options: Options, results: Path, form: str) -> None:
+def print_table(
+    table: Table, asked: Options, results: Path, form: str, layout: Layout | None = None
+) -> None:
     """The table or figure as stored, on stdout."""
     from okbench.learners.registry import versions
     from okbench.reports.pages import stored_text
 
-    text = stored_text(table, results, options, form, sys.stdout.encoding, versions())
+    text = stored_text(
+        table, results, asked, form, sys.stdout.encoding, versions(), layout, options.page_width()
+    )
     click.echo(text, nl=False)
 
 
-def print_varied(table: Table, options: Options, results: Path, form: str) -> None:
+def print_varied(table: Table, asked: Options, results: Path, form: str) -> None:
     """What the ranges of its settings give, as stored, on stdout."""
     from okbench.learners.registry import versions
     from okbench.reports.pages import varied_text
 
-    text = varied_text(table, results, options, form, sys.stdout.encoding, versions())
+    text = varied_text(
+        table, results, asked, form, sys.stdout.encoding, versions(), options.page_width()
+    )
     click.echo(text, nl=False)

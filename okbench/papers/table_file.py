@@ -64,7 +64,6 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
     report:
       seconds: search + training    # or training; else all seconds inside the learner
       unit: hours                   # of the printed times (seconds, minutes, hours)
-      together: true                # metric and time in one sheet
       stars: 0.05                   # best against runner-up: the p value of a paired t test
       classes: true                 # balanced accuracy, and the most frequent class's share
       margin: 1.5                   # windowed_error: rows until it is near the best again

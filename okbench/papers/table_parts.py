@@ -127,8 +127,8 @@ def read_shown(node: Node | None, metric: Metric) -> Shown:
     given: dict[str, Any] = {
         name: fields[name].choice(known) for name, known in choices.items() if name in fields
     }
-    flags = ("together", "classes")
-    given |= {name: fields[name].boolean() for name in flags if name in fields}
+    if "classes" in fields:
+        given["classes"] = fields["classes"].boolean()
     if "stars" in fields:
         given["stars"] = float(fields["stars"].number())
         if not 0 < given["stars"] < 1:

@@ -238,16 +238,15 @@ class Shown:
     """What a report shows of a table's cells besides the metric.
 
     `seconds` says which: `all` inside the learner, those of `training` alone, or the total of
-    `search + training`. `unit` is that of the printed times. `together` puts metric and time in one
-    sheet. With `stars`, the best learner of a dataset has a star if it differs from the runner-up,
-    which is underlined, at this p value. `classes` adds the balanced accuracy, and the score of
-    always answering the most frequent class. With a `margin`, the report says how many rows after a
-    change of the concept the error is within this factor of the best learner's.
+    `search + training`. `unit` is that of the printed times. With `stars`, the best learner of a
+    dataset has a star if it differs from the runner-up, which is underlined, at this p value.
+    `classes` adds the balanced accuracy, and the score of always answering the most frequent class.
+    With a `margin`, the report says how many rows after a change of the concept the error is within
+    this factor of the best learner's.
     """
 
     seconds: Clocked = "all"
     unit: Unit = "seconds"
-    together: bool = False
     stars: float = 0.0
     classes: bool = False
     margin: float = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from okbench.reports.tables import complexity_text, envelopes_text
 from okbench.reports.tables.complexity import growth_of
 from okbench.reports.tables.envelopes import envelopes_of
 from okbench.reports.tables.layout import Sheet
-from okbench.reports.tables.render import check_format, render, render_sheets, written
+from okbench.reports.tables.render import Layout, check_format, render, render_sheets, written
 from okbench.trials.plan.options import Options
 from okbench.trials.store.match_outcomes import Versions
 
@@ -28,8 +29,11 @@ def stored_text(
     form: str,
     encoding: str | None = None,
     versions: Versions | None = None,
+    layout: Layout | None = None,
+    width: float = math.inf,
 ) -> str:
-    """A table, a figure's sweep or curves, or a table of orders, in one of the report formats."""
+    """A table, a figure's sweep or curves, or a table of orders, in one of the report formats; text
+    in at most so many columns."""
     of_table = not table.figure and table.kind != "complexity"
     baselines = baselines_of(table.trials_of) if of_table else None
     loaded = load_table(table, results, options, baselines, versions)
@@ -39,7 +43,7 @@ def stored_text(
             "csv": lambda: complexity_text.csv_of(found),
             "json": lambda: complexity_text.json_of(found),
         }
-        return _written([complexity_text.sheet_of(found)], data, form, encoding)
+        return _written([complexity_text.sheet_of(found)], data, form, encoding, width)
     if table.figure:
         picture = picture_of(loaded)
         data = {
@@ -47,8 +51,8 @@ def stored_text(
             "json": lambda: text.json_of(picture),
         }
         pages = text.sheets_of(picture, table.protocol.metric)
-        return _written(pages, data, form, encoding)
-    return render(loaded.report, form, encoding)
+        return _written(pages, data, form, encoding, width)
+    return render(loaded.report, form, encoding, layout, width)
 
 
 def varied_text(
@@ -58,6 +62,7 @@ def varied_text(
     form: str,
     encoding: str | None = None,
     versions: Versions | None = None,
+    width: float = math.inf,
 ) -> str:
     """What the ranges of a table's settings give, beside the paper, in one of the formats."""
     found = envelopes_of(load_table(table, results, options, versions=versions))
@@ -65,11 +70,13 @@ def varied_text(
         "csv": lambda: envelopes_text.csv_of(found),
         "json": lambda: envelopes_text.json_of(found),
     }
-    return _written([envelopes_text.sheet_of(found)], data, form, encoding)
+    return _written([envelopes_text.sheet_of(found)], data, form, encoding, width)
 
 
-def _written(pages: Sequence[Sheet], data: Data, form: str, encoding: str | None) -> str:
+def _written(
+    pages: Sequence[Sheet], data: Data, form: str, encoding: str | None, width: float
+) -> str:
     check_format(form)
     if form in data:
         return written(data[form](), encoding)
-    return render_sheets(pages, form, encoding)
+    return render_sheets(pages, form, encoding, width)

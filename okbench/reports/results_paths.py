@@ -68,39 +68,65 @@ def table_of(path: Path) -> str:
 
 
 def pairs(baseline: Path, new: Path | None) -> list[Pair]:
-    """What to check against what. A folder stands for every results file in it; outcomes are looked
-    for under the same name, in runs/ if no place is given. One file of outcomes at least is there.
+    """What to check against what. Both are a results file, a folder of them or the name of a table,
+    and the baseline may also be the name of a paper. Outcomes are looked for under the name of the
+    table, in runs/ if no place is given. One file of outcomes at least is there.
     """
-    if not baseline.exists():
-        baseline = _baseline_named(str(baseline))
-    files = results_files(baseline)
+    place = baseline if _holds_results(baseline) else _baseline_named(baseline)
+    files = results_files(place)
     if not files:
         raise UsageError(f"no results files in {baseline}")
-    place = RUNS if new is None else new
-    if len(files) > 1 and place.is_file():
+    measured = RUNS if new is None else _outcomes_named(new)
+    if len(files) > 1 and measured.is_file():
         raise UsageError(
             f"{baseline} holds {len(files)} baselines; name a folder to check, not a file"
         )
-    found = [
-        Pair(table, path, place if place.is_file() else Store.of(place, table).path)
-        for table, path in files.items()
-    ]
+    found = []
+    for name, path in files.items():
+        table = str(Store(path).blessed().get("table", name))
+        found.append(Pair(table, path, _measured_at(measured, table, name)))
     if not any(pair.new.is_file() for pair in found):
         raise UsageError(f"no results at {found[0].new}")
     return found
 
 
-def _baseline_named(name: str) -> Path:
-    """The baseline of a table, which may be named as anywhere: `table5`."""
-    full = name
-    with suppress(UsageError):
-        full = find(name).name
-    path = None
+def _holds_results(place: Path) -> bool:
+    return place.is_file() or (place.is_dir() and bool(results_files(place)))
+
+
+def _baseline_named(name: Path) -> Path:
+    """The baseline of a table, which may be named as anywhere (`table5`), or the folder of a
+    paper's; a folder that exists but is empty stays itself."""
+    full = _table_named(name) or str(name)
     with suppress(UsageError):  # the path of a file that is not there
-        path = Store.of(baselines_of(full), full).path
-    if path is None or not path.is_file():
-        raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
-    return path
+        places = (Store.of(baselines_of(full), full).path, BASELINES / full)
+        for place in places:
+            if _holds_results(place):
+                return place
+    if name.is_dir():
+        return name
+    raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
+
+
+def _outcomes_named(name: Path) -> Path:
+    """The place itself, or the results file in runs/ of the table of that name."""
+    table = None if name.exists() else _table_named(name)
+    return Store.of(RUNS, table).path if table else name
+
+
+def _table_named(name: Path) -> str | None:
+    with suppress(UsageError):
+        return find(str(name)).name
+    return None
+
+
+def _measured_at(place: Path, table: str, name: str) -> Path:
+    """The file of a table's outcomes: in a folder of all tables, or of the same part of them as
+    the baselines are."""
+    if place.is_file() or place.suffix == ".jsonl":
+        return place
+    of_table, alike = (Store.of(place, one).path for one in (table, name))
+    return alike if alike.is_file() and not of_table.is_file() else of_table
 
 
 def read_file(path: Path, curves: bool = False, trials: TrialsOfLines | None = None) -> Contents:

@@ -68,7 +68,7 @@ def test_they_stand_side_by_side(tmp_path: Path) -> None:
         "15.00 ± 0.71 (fitted, as printed)", "25.00 ± 0.71 (default, worse)",
     ]  # fmt: skip
     for form in ("terminal", "md", "latex"):
-        assert "the same cells with other settings" in render(report, form)
+        assert "the same cells with other settings" in render(report, form, layout="compare")
     page = json.loads(render(report, "json"))
     assert page["alternatives"]["default"][0]["verdict"]["outcome"] == "worse"
 

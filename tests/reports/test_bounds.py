@@ -14,8 +14,9 @@ import pytest
 
 from okbench.papers.table_types import DatasetRow, Figure, LearnerColumn, Point, Protocol, Table
 from okbench.reports.figures.curve_text import curves_text
-from okbench.reports.figures.draw import _STYLE, _drawn, images
+from okbench.reports.figures.draw import _drawn, images
 from okbench.reports.figures.figure_data import Picture, lemma_1, lemma_1_line, picture
+from okbench.reports.figures.page_look import PageLook
 from okbench.reports.figures.text import csv_of, json_of, sheets_of
 from okbench.reports.site.charts import line_chart
 from okbench.trials.trial_types import Outcome, Trial
@@ -71,8 +72,9 @@ def shown(table: Table | None = None) -> Picture:
 def page(made: Picture) -> Any:
     from matplotlib import rc_context
 
-    with rc_context(_STYLE):
-        return _drawn(made)
+    look = PageLook(titled=True)
+    with rc_context(look.style):
+        return _drawn(made, look)
 
 
 def test_lemma_1_is_a_probability_in_percent() -> None:

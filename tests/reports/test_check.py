@@ -424,6 +424,13 @@ def test_a_table_of_a_folder_that_was_not_run_is_missing(tmp_path: Path) -> None
     missed = CliRunner().invoke(command, places)
     assert "12 same   12 missing" in missed.output
     assert missed.exit_code == 1
+    assert str(missed.exception) == "no regressions, 3 cells not measured"
+    assert missed.output.count("not measured") == 2  # one line for the table, and the summary
+    line = "  made/u: 3 of 3 cells not measured, 12 trials  (okbench run made/u)"
+    assert line in missed.output.splitlines()
+    assert (
+        "made/u: no trial" not in missed.output
+    )  # that its seconds are missing goes without saying
     assert CliRunner().invoke(command, [*places, "--subset"]).exit_code == 0
 
 
@@ -435,6 +442,59 @@ def test_a_baseline_is_found_by_any_name_of_its_table(
     results_file(Path("runs/lsokl/table5.jsonl"), BASE)
     (pair,) = pairs(Path("Table5"), None)
     assert (pair.table, pair.new) == ("lsokl/table5", Path("runs/lsokl/table5.jsonl"))
+
+
+def test_what_is_not_measured_is_one_case_and_one_row_a_table() -> None:
+    worse = [replace(BASE[0], total=222), *BASE[1:4]]
+    found = joined([checked(worse), check("made/u", contents(BASE), contents(BASE[:2]))])
+    assert (found.regressions, found.unmeasured, found.passed) == (1, 5, False)
+    assert summary(found) == "1 regression, 5 cells not measured"
+    text = PAGES["text"](found)
+    assert "  made/t: 2 of 3 cells not measured, 8 trials" in text
+    assert "  made/u: 3 of 3 cells not measured, 10 trials" in text
+    suite = ElementTree.fromstring(PAGES["junit"](found))
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "3")  # two are of seconds
+    assert PAGES["md"](found).count("not measured,") == 2
+    page = json.loads(PAGES["json"](found))
+    assert (page["regressions"], page["unmeasured"], len(page["cells"])) == (1, 5, 6)
+
+
+@pytest.mark.parametrize(
+    ("words", "tables"),
+    [
+        (["results"], ["demo", "lsokl/table5", "lsokl/table9"]),
+        (["lsokl"], ["lsokl/table5", "lsokl/table9"]),
+        (["results/lsokl"], ["lsokl/table5", "lsokl/table9"]),
+        (["results/lsokl", "runs/lsokl"], ["lsokl/table5", "lsokl/table9"]),
+        (["table5"], ["lsokl/table5"]),
+        (["table5", "table5"], ["lsokl/table5"]),
+        (["demo"], ["demo"]),
+        (["demo", "runs/demo.jsonl"], ["demo"]),
+        (["results/demo.jsonl", "demo"], ["demo"]),
+        (["results/lsokl/table9.jsonl"], ["lsokl/table9"]),
+    ],
+)
+def test_names_files_and_folders_mean_the_same(
+    words: list[str], tables: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("demo", "lsokl/table5", "lsokl/table9"):
+        results_file(Path(f"results/{name}.jsonl"), BASE, blessed={"table": name})
+        results_file(Path(f"runs/{name}.jsonl"), BASE)
+    found = pairs(*map(Path, words)) if len(words) > 1 else pairs(Path(words[0]), None)
+    assert [pair.table for pair in found] == tables
+    assert [pair.new for pair in found] == [Path(f"runs/{name}.jsonl") for name in tables]
+    assert CliRunner().invoke(command, words).exit_code == 0
+
+
+def test_a_folder_without_results_does_not_hide_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("demo").mkdir()
+    results_file(Path("results/demo.jsonl"), BASE, blessed={"table": "demo"})
+    results_file(Path("runs/demo.jsonl"), BASE)
+    assert [pair.table for pair in pairs(Path("demo"), None)] == ["demo"]
 
 
 @pytest.mark.parametrize(

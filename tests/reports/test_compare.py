@@ -288,7 +288,7 @@ def test_the_picture_is_drawn_or_refused(tmp_path: Path) -> None:
     few = ranking(report_on(tmp_path, all_measured(small_table())))  # no intervals
     draw_ranking(few, tmp_path / "no folder yet/ranks.PNG")
     assert (tmp_path / "no folder yet/ranks.PNG").is_file()
-    with pytest.raises(UsageError, match=r"no picture format 'txt' \(svg, png, pdf\)"):
+    with pytest.raises(UsageError, match=r"no picture format 'txt' \(pdf, svg, png\)"):
         draw_ranking(ranks, tmp_path / "ranks.txt")
     with pytest.raises(UsageError, match="no picture"):
         draw_ranking(replace(ranks, critical=None), tmp_path / "none.svg")

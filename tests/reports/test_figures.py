@@ -30,6 +30,7 @@ from okbench.papers.table_types import (
 )
 from okbench.reports.figures.draw import COLOURS, DASHES, MARKERS, images
 from okbench.reports.figures.figure_data import Picture, picture
+from okbench.reports.figures.page_look import SIZES, PageLook, Size
 from okbench.reports.figures.text import csv_of, json_of, sheets_of
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -241,6 +242,8 @@ def test_a_drawing_is_the_same_bytes_every_time() -> None:
     assert svg.startswith("<?xml")
     assert not re.search(r"<dc:date>", svg)
     assert once["png"].startswith(b"\x89PNG")
+    assert once["pdf"].startswith(b"%PDF")
+    assert b"CreationDate" not in once["pdf"]
 
 
 def test_lines_are_told_apart_without_colour() -> None:
@@ -249,19 +252,21 @@ def test_lines_are_told_apart_without_colour() -> None:
     assert len(set(MARKERS)) >= 10
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("panels", "lines"), [(1, 1), (2, 2), (9, 10), (18, 10)])
-def test_caption_legend_and_panels_do_not_overlap(panels: int, lines: int) -> None:
+def test_caption_legend_and_panels_do_not_overlap(panels: int, lines: int, size: Size) -> None:
     from matplotlib import rc_context
 
-    from okbench.reports.figures.draw import _STYLE, _drawn
+    from okbench.reports.figures.draw import _drawn
 
     made = drawn(figure(), *swept())
     labels = tuple(f"Learner {number}++" for number in range(lines))
     line = made.panels[0].lines["A"]
     both = [replace(panel, lines=dict.fromkeys(labels, line)) for panel in made.panels]
     crowded = replace(made, labels=labels, panels=tuple((both * 9)[:panels]), notes=made.notes * 3)
-    with rc_context(_STYLE):
-        page = _drawn(crowded)
+    look = PageLook(size, titled=True)
+    with rc_context(look.style):
+        page = _drawn(crowded, look)
         page.draw_without_rendering()
         renderer = page.canvas.get_renderer()
         title, caption = (text.get_window_extent(renderer) for text in page.texts)
@@ -312,11 +317,11 @@ def test_plot_draws_what_is_stored_of_the_table_and_tells_what_is_missing(tmp_pa
     run(table, datasets.load, datasets.missing, Store.of(results, table.name), only, lambda t: None)
     done = plotted(tmp_path, "--results", str(results), "--to", str(tmp_path / "drawn"))
     assert done.exit_code == 0, done.output
-    files = [tmp_path / "drawn" / f"figure1.{ending}" for ending in ("svg", "png", "csv")]
+    files = [tmp_path / "drawn" / f"figure1.{ending}" for ending in ("pdf", "svg", "png", "csv")]
     assert done.stdout.split() == [str(path) for path in files]
     assert all(path.stat().st_size > 500 for path in files)
     assert "left out, because there are no outcomes: mnist" in done.stderr
-    rows = list(csv.DictReader(files[2].read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(files[3].read_text(encoding="utf-8").splitlines()))
     assert {row["n"] for row in rows} == {"2"}
     assert {row["learner"] for row in rows} == {"RBP", "FOGD"}
     (standing,) = {o.rows for o in Store.of(results, table.name).outcomes().values()}

@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -14,7 +18,7 @@ from okbench.base.errors import UsageError
 from okbench.papers.table_types import DatasetRow, LearnerColumn, PrintedCell, Protocol, Table
 from okbench.reports.csv_text import csv_text
 from okbench.reports.tables import render as render_module
-from okbench.reports.tables.render import FORMATS, render
+from okbench.reports.tables.render import FORMATS, Layout, render
 from okbench.reports.tables.report import Report, report
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -75,29 +79,96 @@ def test_what_is_odd_about_printed_numbers_stands_below_them_once(beside_paper: 
     assert "copies" not in render(beside_paper, "terminal")
 
 
-def test_the_terminal_shows_paper_ours_and_their_difference(beside_paper: Report) -> None:
+def test_the_terminal_shows_paper_and_ours_with_the_outcome(beside_paper: Report) -> None:
     rows = rows_of(render(beside_paper, "terminal"))
+    assert ["mistake rate, % ↓", "time ↓"] in rows
     assert [
-        "dataset",
-        "learner",
-        "paper prints",
-        "okbench",
-        "difference",
-        "outcome",
-        "rests on",
+        *("learner", "paper prints", "okbench", "outcome", "rests on", "paper prints", "okbench")
     ] in rows
-    assert ["rows", "A_1", "11.0 % ± 0.5", "* 12.50 ± 2.50", "+1.50", "within", "printed"] in rows
-    assert ["B", "12.0 % ± 0.5", "5.00 (1/3)", "−7.00", "not measured"] in rows
-    assert ["big", "A_1", "missing"] in rows
-    assert ["B", "not run"] in rows
+    assert ["rows", "s", "s"] in rows
+    first = ["A_1", "11.0 ± 0.5", "* 12.50 ± 2.50", "within", "printed", "0.112", "0.500"]
+    assert first in rows
+    assert ["B", "12.0 ± 0.5", "5.00 (1/3)", "not measured", "3.0", "2000"] in rows
+    assert ["big", "s", "s"] in rows
+    assert ["A_1", "missing", "missing"] in rows
+    assert ["B", "not run", "not run"] in rows
 
 
-def test_the_terminal_shows_seconds_with_their_machine(beside_paper: Report) -> None:
-    page = render(beside_paper, "terminal")
-    seconds = rows_of(page[page.index("(seconds)") :])
-    assert ["rows", "A_1", "0.112", "* 0.500"] in seconds
-    assert ["B", "3.0", "2000 (1/3)"] in seconds
-    assert ["Machine of okbench: a machine, 2 cores."] in seconds
+def test_the_direction_that_is_better_is_written_in_head_and_notes(own: Report) -> None:
+    page = render(own, "terminal")
+    assert "Lower is better (↓): mistake rate, time." in page
+    accuracy = replace(TABLE, protocol=Protocol("train-test", "accuracy", runs=3))
+    other = render(report(accuracy, STORED, IDS), "terminal")
+    assert "accuracy, % ↑" in other
+    assert "Higher is better (↑): accuracy. Lower is better (↓): time." in other
+
+
+def timed(seconds: tuple[float, float], **more: object) -> dict[str, Outcome]:
+    """A trial of A_1 and one of B, each measured alone."""
+    pair = (outcome(20, seconds[0]), outcome(10, seconds[1]))
+    return {
+        name: replace(one, timed=True, **more)  # type: ignore[arg-type]
+        for name, one in zip(("a0", "b0"), pair, strict=True)
+    }
+
+
+PAIR = {("rows", "A_1"): ["a0"], ("rows", "B"): ["b0"]}
+
+
+def test_times_below_a_second_are_milliseconds_of_ours_and_of_the_paper() -> None:
+    rows = rows_of(render(report(TABLE, timed((0.00186, 0.0123)), PAIR, MACHINES), "terminal"))
+    assert ["rows", "ms", "ms"] in rows
+    assert [row[-2:] for row in rows if row[:1] in (["A_1"], ["B"])][:2] == [
+        ["112", "* 1.86"], ["3000", "12.3"],
+    ]  # fmt: skip
+    slow = rows_of(render(report(TABLE, timed((0.00186, 1.5)), PAIR, MACHINES), "terminal"))
+    assert ["rows", "s", "s"] in slow
+    assert ["0.112", "* 0.00186"] in [row[-2:] for row in slow]
+
+
+@pytest.mark.parametrize("form", ["terminal", "md", "latex"])
+@pytest.mark.parametrize("layout", ["paper", "compare"])
+def test_times_that_were_not_measured_alone_are_never_marked(form: str, layout: Layout) -> None:
+    marks = {"terminal": ("* 1.86",), "md": ("**1.86**",), "latex": (r"\textbf{1.86}",)}[form]
+    alone = timed((0.00186, 0.0123))
+    crowded = {**alone, "b0": replace(alone["b0"], timed=False)}
+    elsewhere = {**alone, "b0": replace(alone["b0"], environment="e2")}
+    for stored, is_marked in ((alone, True), (crowded, False), (elsewhere, False)):
+        page = render(report(TABLE, stored, PAIR, MACHINES), form, layout=layout)
+        assert any(mark in page for mark in marks) is is_marked
+        assert "1.86" in page
+        assert ("may have run side by side" in page) == (stored is crowded)
+
+
+def test_the_machine_is_named(beside_paper: Report) -> None:
+    assert "\nMachine of okbench: a machine, 2 cores.\n" in render(beside_paper, "terminal")
+
+
+@pytest.mark.parametrize("layout", ["paper", "compare"])
+@pytest.mark.parametrize("printed", [PRINTED, {}])
+def test_pages_fit_a_hundred_columns(layout: Layout, printed: dict[str, PrintedCell]) -> None:
+    names = [f"a dataset of {number}" for number in range(12)]
+    many = replace(TABLE, datasets=tuple(map(DatasetRow, names)), printed=printed, title="t " * 99)
+    found = report(many, STORED, {(names[3], "B"): ["b0"]}, {"e1": "a machine " * 20})
+    page = render(found, "terminal", layout=layout, width=100)
+    assert max(map(len, page.splitlines())) <= 100
+    assert all(page.count(name) == 1 for name in names[2:])
+
+
+def test_columns_of_a_dataset_stay_together() -> None:
+    names = tuple(f"rows{number}" for number in range(9))
+    many = replace(TABLE, datasets=tuple(map(DatasetRow, names)), printed={})
+    ids = {(name, "A_1"): ["a0", "a1", "a2"] for name in names}
+    page = render(report(many, STORED, ids), "terminal", width=60)
+    heads = [line for line in page.splitlines() if line.startswith("learner")]
+    assert len(heads) > 1
+    assert all(
+        line.split()[1:] == ["%", "↓", "ms", "↓"] * (len(line.split()) // 4) for line in heads
+    )
+    lines = [line for line in page.splitlines() if line.startswith("A_1")]
+    assert len(lines) == len(heads)
+    assert sum(line.count("12.50 ± 2.50") for line in lines) == 9
+    assert sum(line.count(" 500") for line in lines) == 9
 
 
 def test_an_unknown_machine_is_told_as_such() -> None:
@@ -107,17 +178,16 @@ def test_an_unknown_machine_is_told_as_such() -> None:
 def test_columns_of_the_terminal_are_aligned(beside_paper: Report) -> None:
     page = render(beside_paper, "terminal").splitlines()
     ruler = next(number for number, line in enumerate(page) if line.startswith("---"))
-    ends = {len(page[ruler])}
-    ends |= {len(page[ruler + 1])}
-    assert len(ends) == 1
+    assert len({len(line) for line in page[ruler - 1 : ruler + 3]}) == 1
 
 
 def test_without_printed_numbers_datasets_go_across(own: Report) -> None:
     page = render(own, "terminal")
     rows = rows_of(page)
-    assert ["learner", "rows", "big"] in rows
-    assert ["A_1", "* 12.50 ± 2.50", "missing"] in rows
-    assert ["B", "5.00 (1/3)", "not run"] in rows
+    assert ["rows", "big"] in rows
+    assert ["learner", "% ↓", "s ↓", "% ↓", "s ↓"] in rows
+    assert ["A_1", "* 12.50 ± 2.50", "0.500", "missing"] in rows
+    assert ["B", "5.00 (1/3)", "2000", "not run"] in rows
     assert "paper" not in page.replace("left out by the paper", "")
 
 
@@ -128,7 +198,9 @@ def test_an_incomplete_cell_is_never_marked_best(own: Report) -> None:
 def test_the_best_of_accuracies_is_the_largest() -> None:
     accuracy = replace(TABLE, printed={}, protocol=Protocol("train-test", "accuracy", runs=3))
     ids = {("rows", "A_1"): ["a0"], ("rows", "B"): ["b0"]}
-    assert ["B", "* 95.00", "not run"] in rows_of(render(report(accuracy, STORED, ids), "terminal"))
+    assert ["B", "* 95.00", "2000", "not run"] in rows_of(
+        render(report(accuracy, STORED, ids), "terminal")
+    )
 
 
 def test_outcomes_not_counted_are_told(own: Report) -> None:
@@ -137,16 +209,13 @@ def test_outcomes_not_counted_are_told(own: Report) -> None:
 
 def test_markdown_is_a_table_with_the_best_in_bold(beside_paper: Report) -> None:
     lines = render(beside_paper, "md").splitlines()
-    header = next(line for line in lines if line.startswith("| dataset"))
+    header = next(line for line in lines if line.startswith("| learner"))
     assert [part.strip() for part in header.strip("|").split("|")] == [
-        "dataset",
         "learner",
-        "paper prints",
-        "okbench",
-        "difference",
-        "outcome",
-        "rests on",
-    ]
+        *(f"mistake rate, % ↓: {name}"
+          for name in ("paper prints", "okbench", "outcome", "rests on")),
+        *("time ↓: paper prints", "time ↓: okbench"),
+    ]  # fmt: skip
     row = next(line for line in lines if "12.50" in line)
     assert "**12.50 ± 2.50**" in row
     assert "A\\_1" in row
@@ -157,12 +226,16 @@ def test_csv_comes_back_as_it_was_measured(beside_paper: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(render(beside_paper, "csv"))))
     assert list(rows[0]) == [
         *("table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status"),
-        *("printed", "outcome", "rests_on"),
+        *("printed", "outcome", "rests_on", "printed_mean", "printed_std", "printed_seconds"),
+        *("difference", "baseline", "timed", "bytes"),
     ]
     assert len(rows) == 4
     first = rows[0]
     assert (float(first["mean"]), float(first["std"]), int(first["n"])) == (12.5, 2.5, 3)
     assert (float(first["seconds"]), first["status"]) == (0.5, "done")
+    beside = [first[name] for name in list(first)[12:]]
+    assert beside == ["11.0", "0.5", "0.112", "1.5", "", "False", ""]
+    assert (first["outcome"], first["rests_on"]) == ("within", "printed")
     assert (rows[1]["mean"], rows[1]["std"], rows[1]["status"]) == ("5.0", "", "1/3")
     assert [(row["mean"], row["n"], row["status"]) for row in rows[2:]] == [
         ("", "0", "missing"),
@@ -192,45 +265,121 @@ def test_json_holds_everything(beside_paper: Report) -> None:
     assert page["cells"][3]["left_out"] is True
 
 
-def test_latex_is_escaped_and_ruled(beside_paper: Report) -> None:
+def test_csv_holds_the_baseline_and_the_memory() -> None:
+    stored = {name: replace(STORED[name], bytes=800) for name in ("a0", "a1", "a2")}
+    baseline = report(TABLE, {"a0": outcome(24, 1.0)}, {("rows", "A_1"): ["a0"]}).cells
+    page = render(report(TABLE, stored, IDS, MACHINES, baseline), "csv")
+    first = next(csv.DictReader(io.StringIO(page)))
+    assert (first["baseline"], first["bytes"]) == ("12.0", "800.0")
+
+
+def test_latex_is_one_table_set_like_the_paper(beside_paper: Report) -> None:
     page = render(beside_paper, "latex")
+    assert page.count(r"\begin{table}") == page.count(r"\end{table}") == 1
+    assert page.count(r"\begin{tabular}{@{}lrrrr@{}}") == page.count(r"\bottomrule") == 1
+    assert r"& \multicolumn{2}{c}{rows} & \multicolumn{2}{c}{big} \\" in page
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}" in page
+    assert r"learner & \% $\downarrow$ & s $\downarrow$ & \% $\downarrow$ & s $\downarrow$" in page
+    assert r"A\_1 & \textbf{12.5 $\pm$ 2.5} & 0.500 & missing &  \\" in page
     assert (
-        r"rows & A\_1 & 11.0 \% $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & +1.50 & within & printed \\"
-        in page
-    )
-    assert r"\caption{ours/table1: Rows \& more (mistake rate in \%)}" in page
-    assert page.count(r"\begin{tabular}{@{}llrrrrr@{}}") == 1
-    assert page.count(r"\toprule") == page.count(r"\bottomrule") == 2
+        r"\caption{Rows \& more: mistake rate in \% (mean $\pm$ standard deviation over 3 "
+        r"permutations; lower is better) and time per trial."
+    ) in page
+    assert r"\label{tab:ours-table1}" in page
+    assert page.index(r"\caption") < page.index(r"\label") < page.index(r"\begin{tabular}")
+    assert page.isascii()
+
+
+def test_notes_are_comments_beside_a_caption(beside_paper: Report) -> None:
+    page = render(beside_paper, "latex")
+    comments, _, table = page.partition("\\begin{table}")
+    assert "% Machine of okbench: a machine, 2 cores." in comments
+    assert all(line.startswith("% ") for line in comments.splitlines())
+    assert "Machine" not in table
+
+
+def test_latex_beside_the_paper_is_escaped_and_ruled(beside_paper: Report) -> None:
+    page = render(beside_paper, "latex", layout="compare")
+    assert r"A\_1 & 11.0 $\pm$ 0.5 & \textbf{12.5 $\pm$ 2.5} & within & printed & " in page
+    assert page.count(r"\begin{tabular}{@{}lrrrrrr@{}}") == 1
+    assert page.count(r"\toprule") == page.count(r"\bottomrule") == 1
     assert page.isascii()
 
 
 def test_latex_marks_the_best_bold_and_the_runner_up_italic() -> None:
-    ids = {("rows", "A_1"): ["a0"], ("rows", "B"): ["b0"]}
-    page = render(report(TABLE, STORED, ids), "latex")
+    page = render(report(TABLE, STORED, PAIR), "latex")
     assert r"\textit{10.0}" in page  # as many digits as the paper prints
     assert r"\textbf{5.0}" in page
-    assert "Bold: the best, italic: the runner-up" in page
+    assert "The best of each dataset is bold, the runner-up italic." in page
 
 
-def test_printed_blessed_and_now_stand_apart() -> None:
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("layout", ["paper", "compare"])
+def test_latex_compiles(beside_paper: Report, layout: Layout, tmp_path: Path) -> None:
+    pages = [
+        render(beside_paper, "latex", layout=layout),
+        latex_of_many(12, {}, layout),
+        latex_of_many(30, PRINTED, layout),
+    ]
+    source = "\n".join(pages)
+    (tmp_path / "t.tex").write_text(
+        "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+        f"{source}\n\\end{{document}}\n",
+        encoding="ascii",
+    )
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Misplaced" not in done.stdout
+    assert "multiply defined" not in done.stdout
+
+
+def latex_of_many(count: int, printed: dict[tuple[str, str], PrintedCell], layout: Layout) -> str:
+    datasets = tuple(DatasetRow(f"rows {number}") for number in range(count))
+    cells = {(row.name, "A_1"): PRINTED["rows", "A_1"] for row in datasets} if printed else {}
+    table = replace(TABLE, name=f"ours/{count}", datasets=datasets, printed=cells)
+    return render(report(table, {}, {}), "latex", layout=layout)
+
+
+@pytest.mark.parametrize("count", [3, 12, 30])
+@pytest.mark.parametrize("layout", ["paper", "compare"])
+def test_every_row_of_latex_has_as_many_entries_as_columns(count: int, layout: Layout) -> None:
+    for table in latex_of_many(count, PRINTED, layout).split("\\begin{tabular}")[1:]:
+        columns = sum(letter in "lr" for letter in table.partition("\n")[0])
+        for line in table.splitlines()[1:]:
+            if line.endswith("\\\\"):
+                spans = [int(n) - 1 for n in re.findall(r"multicolumn\{(\d+)\}", line)]
+                assert line.count(" & ") + line.startswith("& ") + 1 + sum(spans) <= columns
+    environments = re.findall(r"\\(begin|end)\{(\w+)\}", latex_of_many(count, PRINTED, layout))
+    opened: list[str] = []
+    for kind, name in environments:
+        if kind == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert opened == []
+
+
+def test_the_baseline_has_a_column_where_it_is_another_number() -> None:
     baseline = report(TABLE, {"a0": outcome(24, 1.0)}, {("rows", "A_1"): ["a0"]}).cells
     page = render(report(TABLE, STORED, IDS, MACHINES, baseline), "terminal")
     rows = rows_of(page)
-    header = [
-        "dataset",
-        "learner",
-        "paper prints",
-        "blessed",
-        "okbench",
-        "difference",
-        "outcome",
-        "rests on",
-    ]
-    assert header in rows
-    line = ["rows", "A_1", "11.0 % ± 0.5", "12.00", "* 12.50 ± 2.50", "+1.50", "within", "printed"]
+    header = ["learner", "paper prints", "baseline", "okbench", "outcome", "rests on"]
+    assert [*header, "paper prints", "okbench"] in rows
+    line = ["A_1", "11.0 ± 0.5", "12.00", "* 12.50 ± 2.50", "within", "printed", "0.112", "0.500"]
     assert line in rows
+    assert "baseline: the results kept in results/" in page
     cells = json.loads(render(report(TABLE, STORED, IDS, MACHINES, baseline), "json"))
     assert [cell["mean"] for cell in cells["blessed"]] == [12.0]
+
+
+def test_a_baseline_that_says_the_same_is_one_sentence() -> None:
+    baseline = report(TABLE, STORED, IDS).cells
+    for layout in get_args(Layout):
+        page = render(report(TABLE, STORED, IDS, MACHINES, baseline), "terminal", layout=layout)
+        assert "The baseline in results/ has the same mean in all 2 cells." in page
+        assert "baseline:" not in page
+        assert "blessed" not in page
 
 
 def test_trials_with_two_scores_are_told() -> None:
@@ -259,9 +408,10 @@ def test_latex_has_signs_that_no_row_and_no_dash_can_swallow() -> None:
 def test_latex_goes_on_in_another_table_where_a_page_is_too_small() -> None:
     datasets = tuple(DatasetRow(f"rows {number}") for number in range(30))
     printed = {(row.name, "A_1"): PRINTED["rows", "A_1"] for row in datasets}
-    first, second, *_ = latex_tables(replace(TABLE, datasets=datasets, printed=printed))
-    assert "rows 21 &" in first
-    assert "rows 22 &" in second
+    table = replace(TABLE, datasets=datasets, printed=printed)
+    first, second, _ = latex_tables(table, "compare")
+    assert "rows 14 &" in first
+    assert "rows 15 &" in second
     assert r"\addtocounter{table}{-1}" in second
     assert "(continued)" in second
     assert ("Mean $" in first, "Mean $" in second) == (False, True)
@@ -269,20 +419,21 @@ def test_latex_goes_on_in_another_table_where_a_page_is_too_small() -> None:
 
 def test_latex_goes_on_below_where_a_page_is_too_narrow() -> None:
     datasets = tuple(DatasetRow(f"rows {number}") for number in range(12))
-    first, second, *_ = latex_tables(replace(TABLE, datasets=datasets, printed={}))
-    assert "learner & rows 0 & " in first
-    assert "rows 11" not in first
-    assert "learner & rows " in second
-    assert "& rows 11 " in second
+    (table, _) = latex_tables(replace(TABLE, datasets=datasets, printed={}))
+    first, second, *_ = re.findall(r"^& .*$", table, re.MULTILINE)
+    assert "{rows 0} & " in first
+    assert "{rows 11}" not in first + second
+    assert table.count("{rows 11}") == 1
+    assert table.count(r"\begin{table}") == 1
 
 
-def latex_tables(table: Table) -> list[str]:
-    return render(report(table, {}, {}), "latex").split(r"\end{table}")
+def latex_tables(table: Table, layout: Layout | None = None) -> list[str]:
+    return render(report(table, {}, {}), "latex", layout=layout).split(r"\end{table}")
 
 
 def test_markdown_headings_are_escaped() -> None:
     odd = replace(TABLE, printed={}, datasets=(DatasetRow("a|b"),))
-    assert r" a\|b |" in render(report(odd, {}, {}), "md")
+    assert r" a\|b: % ↓ |" in render(report(odd, {}, {}), "md")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -297,10 +448,10 @@ def test_every_format_can_be_written_in_any_encoding(
 def test_ascii_stand_ins_keep_columns_aligned(beside_paper: Report) -> None:
     page = render(beside_paper, "terminal", "ascii")
     assert "12.50 +/- 2.50" in page
-    assert "-7.00" in page
+    assert "mistake rate, % v" in page
     lines = page.splitlines()
     ruler = next(number for number, line in enumerate(lines) if line.startswith("---"))
-    assert len({len(line) for line in lines[ruler : ruler + 2]}) == 1
+    assert len({len(line) for line in lines[ruler - 1 : ruler + 1]}) == 1
 
 
 def test_an_unknown_format_is_refused_with_the_one_meant(own: Report) -> None:

@@ -156,7 +156,7 @@ def test_the_baseline_stands_in_a_column_of_its_own(
     build(Path("runs"), Path("site"), [table])
     page = Page(tmp_path / "site/tables/made/small.html")
     names = [name.strip() for name in page.row("dataset", "learner")]
-    assert names[2:5] == ["paper prints", "blessed", "okbench"]
+    assert names[2:5] == ["paper prints", "baseline", "okbench"]
     assert page.row("one", "FOGD")[2:5] == ["15.0 ± 1.0", "15.00 ± 0.71", "15.00 ± 0.71"]
 
 

@@ -31,14 +31,15 @@ from okbench.papers.table_types import (
 )
 from okbench.reports.numbers import duration
 from okbench.reports.statistics import paired_p
-from okbench.reports.tables.layout import sheets
+from okbench.reports.tables.layout import compared
+from okbench.reports.tables.paper_layout import paper_sheet
 from okbench.reports.tables.render import render
 from okbench.reports.tables.report import Report, report
 from okbench.trials.plan.cells import repetitions_of
 from okbench.trials.plan.options import Options
 from okbench.trials.trial_types import Outcome
 
-SHOWN = Shown("search + training", "hours", together=True, stars=0.05, classes=True)
+SHOWN = Shown("search + training", "hours", stars=0.05, classes=True)
 PRINTED = {
     ("rows", "BKM"): PrintedCell("rows", "BKM", 84.45, 0.18, 1512.0, "84.45 ± 0.18", "0.42"),
     ("rows", "SVM"): PrintedCell("rows", "SVM", 84.92, None, 5184.0, "84.92", "1.44 (1.42+0.02)"),
@@ -78,7 +79,7 @@ def made(table: Table = TABLE, **cells: dict[str, Outcome]) -> Report:
 
 
 def lines_of(page: str, learner: str) -> list[str]:
-    (line,) = [line for line in page.splitlines() if f" {learner} " in line]
+    (line,) = [line for line in page.splitlines() if line.split("  ")[0] == learner]
     return [part.strip() for part in line.split("  ") if part.strip()]
 
 
@@ -96,18 +97,18 @@ def test_search_and_one_training_are_added_and_prediction_is_not() -> None:
 
 
 def test_metric_and_time_stand_in_one_sheet_with_the_papers() -> None:
-    (sheet,) = sheets(made(replace(TABLE, printed=PRINTED)))
+    sheet = compared(made(replace(TABLE, printed=PRINTED)))
     assert sheet.header == (
-        "dataset", "learner", "paper prints", "okbench", "balanced", "difference", "outcome",
-        "rests on", "total time (search + training), paper prints (hours)",
-        "total time (search + training), okbench",
+        "learner", "paper prints", "okbench", "balanced", "outcome", "rests on", "paper prints",
+        "okbench",
     )  # fmt: skip
-    by_learner = {row[1].text: [entry.text for entry in row] for row in sheet.groups[0]}
+    assert sheet.over == (("accuracy, % ↑", 5), ("total time ↓", 2))
+    by_learner = {row[0].text: [entry.text for entry in row] for row in sheet.groups[0]}
+    assert by_learner["rows"][-2:] == ["hours", ""]
     assert by_learner["SVM"][-2:] == ["1.44 (1.42+0.02)", "1.52 h (1.50 + 0.03)"]
     assert by_learner["BKM"][-2:] == ["0.42", "1.50 min"]
     assert by_learner["RKS"][-2:] == ["NA", "2.10 min (0.60 + 1.50)"]
     assert any("one training at the settings it chose" in note for note in sheet.notes)
-    assert len(sheets(made(replace(TABLE, shown=replace(SHOWN, together=False))))) == 2
 
 
 @pytest.mark.parametrize(
@@ -281,10 +282,10 @@ def test_who_is_no_better_than_the_most_frequent_class_is_named() -> None:
 def test_the_same_of_a_table_of_mistakes_without_printed_numbers() -> None:
     protocol = replace(TABLE.protocol, metric="mistake_rate")
     worse = {"BKM": stored("BKM", (50,) * 5), "SVM": stored("SVM", (101,))}
-    (sheet,) = sheets(
+    sheet = paper_sheet(
         made(replace(TABLE, protocol=protocol), **worse, RKS=stored("RKS", (99,) * 5))
     )
-    assert sheet.header[:4] == ("dataset", "learner", "okbench", "balanced")
+    assert sheet.header == ("learner", "% ↓", "balanced", "time ↓")
     (note,) = [note for note in sheet.notes if "most frequent class" in note]
     assert note.endswith("; no more than that: SVM.")
 
@@ -293,7 +294,7 @@ def test_the_same_of_a_table_of_mistakes_without_printed_numbers() -> None:
 
 
 def test_what_a_file_asks_of_its_reports() -> None:
-    text = "{seconds: search + training, unit: hours, together: true, stars: 0.05, classes: true}"
+    text = "{seconds: search + training, unit: hours, stars: 0.05, classes: true}"
     assert read_shown(parse_yaml(text, "t.yaml")) == SHOWN
     assert read_shown(None) == Shown()
 
@@ -306,7 +307,8 @@ def test_what_a_file_asks_of_its_reports() -> None:
         ("{stars: 0}", "a p value between 0 and 1"),
         ("{stars: 5}", "a p value between 0 and 1"),
         ("{stars: yes!}", "a number is expected"),
-        ("{together: 1}", "true or false is expected"),
+        ("{classes: 1}", "true or false is expected"),
+        ("{together: true}", "'together' is not a key here"),
         ("{star: 0.05}", "'star' is not a key here. Did you mean 'stars'"),
     ],
 )

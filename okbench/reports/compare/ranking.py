@@ -63,7 +63,8 @@ class Ranking:
     `friedman` and `iman_davenport` are the p values of such ranks, if all learners were alike.
     Posteriors compare with `reference`, where differences below `region` (in `unit`) are
     practically none. `agreement` is Kendall's τ with the ranks of the paper's printed numbers,
-    averaged over `agreement_on` datasets.
+    averaged over `agreement_on` datasets. `over` says what the ranks are averaged over, which may
+    also be the permutations of one dataset.
     """
 
     datasets: tuple[str, ...]
@@ -82,6 +83,7 @@ class Ranking:
     agreement_interval: Interval | None
     agreement_on: int
     left_out: tuple[str, ...]  # datasets without a complete cell for every learner
+    over: str
 
 
 def ranking(report: Report, against: str | None = None, region: float = 1.0) -> Ranking:
@@ -96,14 +98,36 @@ def ranking(report: Report, against: str | None = None, region: float = 1.0) -> 
         if all(report.cells[name, learner].complete for learner in report.learners)
     ]
     scores = [_scores(report, name) for name in complete]
+    return _ranking(report, complete, scores, f"{len(scores)} datasets", against, region)
+
+
+def ranking_on(report: Report, dataset: str, region: float = 1.0) -> Ranking:
+    """The learners over the permutations of one dataset. Its ranks say how sure their order is on
+    these rows, and nothing about other data."""
+    cells = [report.cells[dataset, learner] for learner in report.learners]
+    common = set.intersection(*(set(cell.by_repetition) for cell in cells))
+    sign = 1.0 if report.lower_is_better else -1.0
+    scores = [[sign * cell.by_repetition[r] for cell in cells] for r in sorted(common)]
+    over = f"{len(scores)} permutations of {dataset}"
+    return _ranking(report, [dataset], scores, over, None, region)
+
+
+def _ranking(
+    report: Report,
+    complete: Sequence[str],
+    scores: Scores,
+    over: str,
+    against: str | None,
+    region: float,
+) -> Ranking:
     ranks = average_ranks(scores) if scores else []
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
     learners = [report.learners[i] for i in order]
     scores = [[row[i] for i in order] for row in scores]
     ranks = [ranks[i] for i in order]
-    critical = critical_difference(len(report.learners), len(complete))
+    critical = critical_difference(len(report.learners), len(scores))
     tests = _wilcoxon(learners, scores)
-    enough_rows = len(complete) >= FEWEST_DATASETS
+    enough_rows = len(scores) >= FEWEST_DATASETS
     reference = (against or learners[0]) if enough_rows and learners else None
     taus = [tau for name in report.datasets if (tau := _agreement(report, name)) is not None]
     places = {learner: place for place, learner in enumerate(learners)}
@@ -125,6 +149,7 @@ def ranking(report: Report, against: str | None = None, region: float = 1.0) -> 
         agreement_interval=mean_interval(taus),
         agreement_on=len(taus),
         left_out=tuple(name for name in report.datasets if name not in complete),
+        over=over,
     )
 
 

@@ -1,21 +1,21 @@
-"""A figure as a picture, SVG and PNG. The only place that knows matplotlib.
+"""A figure as a picture.
 
 The colour-blind can distinguish the colours (Okabe and Ito's, without their yellow, and three
-more), and every line has a marker and a dash of its own for those who print in grey. The same
-numbers give the same bytes: no date, no random names.
+more), and every line has a marker and a dash of its own for those who print in grey.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from okbench.base.errors import UsageError
 from okbench.reports.figures.figure_data import Panel, Picture
+from okbench.reports.figures.page_look import FONT_SIZE, PageLook, saved
 from okbench.reports.figures.surfaces import Surface
+
+_LOOK = PageLook()
 
 COLOURS = (
     "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -26,84 +26,94 @@ _MARKERS_A_LINE = 25  # at most
 DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 _CHANGE = "#555555"  # where the concept of a stream changes
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
-_WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
+_HEIGHT = 2.5  # inches of a panel, at most
 _LINE = 0.13  # inches of a line of the caption
+_ENTRY, _LETTER = 0.55, 0.07  # inches of an entry of the legend, and of each of its letters
 _LETTERS_AN_INCH = 16
 _LEVELS = tuple(level / 10 for level in range(1, 10))  # of contours
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_FONT = 8.0
-_STYLE = {
-    "font.size": _FONT,
-    "axes.titlesize": _FONT,
-    "axes.grid": True,
-    "grid.color": "#E5E5E5",
-    "grid.linewidth": 0.5,
-    "lines.linewidth": 1.1,
-    "lines.markersize": 4.0,
-    "svg.fonttype": "path",
-}
 
 
-def images(picture: Picture) -> Mapping[str, bytes]:
-    """The picture as files, by ending: svg and png."""
-    try:
-        from matplotlib import rc_context
-    except ImportError as error:
-        raise UsageError(
-            "drawing needs matplotlib, which is not installed: pip install 'okbench[plot]'"
-        ) from error
-    with rc_context({**_STYLE, "svg.hashsalt": picture.name}):
-        figure = _drawn(picture)
-        return {"svg": _saved(figure, "svg", {"Date": None}), "png": _saved(figure, "png", None)}
+def images(picture: Picture, look: PageLook = _LOOK) -> Mapping[str, bytes]:
+    """The picture as files, by ending."""
+    return saved(look, picture.name, lambda: _drawn(picture, look))
 
 
-def _saved(figure: Any, form: str, metadata: Mapping[str, None] | None) -> bytes:
-    page = io.BytesIO()
-    figure.savefig(page, format=form, metadata=metadata, dpi=200)
-    return page.getvalue()
+def _drawn(picture: Picture, look: PageLook) -> Any:
+    across = _across(picture, look.across)
+    labels = [label for label in picture.labels if any(label in p.lines for p in picture.panels)]
+    entries = [*labels, *([picture.bound] if picture.bound else [])]
+    title = f"{picture.name}: {picture.title}" if look.titled else ""
+    notes = picture.notes if look.titled else ()
+    count = len(picture.surfaces) + len(picture.panels)
+    figure, axes, bottom = panels_of(count, across, entries, look, title, notes)
+    parts: list[Surface | Panel] = [*picture.surfaces, *picture.panels]
+    for number, (part, ax) in enumerate(zip(parts, axes, strict=True)):
+        heading = lettered(number, part.title, count)
+        if isinstance(part, Surface):
+            _draw_contours(ax, part, heading)
+        else:
+            _draw(ax, part, heading, picture.labels)
+    _legend(figure, picture, look, bottom)
+    return figure
 
 
-def _drawn(picture: Picture) -> Any:
-    """Title, panels, legend, caption from top to bottom, each with inches of its own."""
+def panels_of(
+    count: int,
+    across: int,
+    entries: Sequence[str],
+    look: PageLook,
+    title: str,
+    notes: Sequence[str],
+) -> tuple[Any, list[Any], float]:
+    """A figure of so many axes with room for a legend of these entries, the height of whose lower
+    edge is given back as a share: title, panels, legend, caption from top to bottom."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    across = _across(picture)
-    count = len(picture.surfaces) + len(picture.panels)
     down = -(-count // across)
-    width, columns = _WIDTH * across, 2 * across
-    caption = "\n".join(
-        textwrap.fill(note, int(width * _LETTERS_AN_INCH)) for note in picture.notes
-    )
-    under = _LINE * (caption.count("\n") + 2)
-    entries = len(picture.labels) + bool(picture.bound)
-    legend = 1.4 * _LINE * (-(-entries // columns) + 0.5)
-    title = textwrap.fill(f"{picture.name}: {picture.title}", int(width * 0.75 * _LETTERS_AN_INCH))
-    height = 2 * _LINE * (title.count("\n") + 1) + _HEIGHT * down + legend + under
+    width = look.width
+    caption = "\n".join(textwrap.fill(note, int(width * _LETTERS_AN_INCH)) for note in notes)
+    under = _LINE * (caption.count("\n") + 2) if caption else 0.0
+    legend = 1.4 * _LINE * (-(-len(entries) // legend_columns(look, entries)) + 0.5)
+    heading = textwrap.fill(title, int(width * 0.75 * _LETTERS_AN_INCH))
+    above = 2 * _LINE * (heading.count("\n") + 1) if heading else 0.0
+    height = above + min(_HEIGHT, 0.8 * width / across) * down + legend + under
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     foot = (legend + under) / height
     layout: Any = figure.get_layout_engine()
     layout.set(rect=(0, foot, 1, 1 - foot))
-    figure.suptitle(title, fontsize=_FONT + 2)
+    if heading:
+        figure.suptitle(heading, fontsize=FONT_SIZE + 2)
     axes = list(figure.subplots(down, across, squeeze=False).flat)
-    letters = (f"({_LETTERS[number % 26]})" for number in range(count))
-    for surface, ax in zip(picture.surfaces, axes, strict=False):
-        _draw_contours(ax, surface, f"{next(letters)} {surface.title}")
-    for panel, ax in zip(picture.panels, axes[len(picture.surfaces) :], strict=False):
-        _draw(ax, panel, f"{next(letters)} {panel.title}", picture.labels)
     for ax in axes[count:]:
         ax.remove()
-    _legend(figure, picture, columns, under / height)
-    figure.text(0.1 / width, 0.5 * _LINE / height, caption, fontsize=_FONT - 1, va="bottom")
-    return figure
+    if caption:
+        figure.text(0.1 / width, 0.5 * _LINE / height, caption, fontsize=FONT_SIZE - 1, va="bottom")
+    return figure, axes[:count], under / height
 
 
-def _across(picture: Picture) -> int:
+def lettered(number: int, title: str, count: int) -> str:
+    """`(b) german`, where there is more than one panel."""
+    return f"({_LETTERS[number % 26]}) {title}" if count > 1 else title
+
+
+def legend_columns(look: PageLook, entries: Sequence[str]) -> int:
+    """The entries of a legend beside each other."""
+    longest = max(map(len, entries), default=0)
+    return max(1, min(len(entries), int(look.width / (_ENTRY + _LETTER * longest))))
+
+
+def _across(picture: Picture, most: int) -> int:
     """Panels side by side: the two quantities of a dataset stay in one line."""
     count = len(picture.panels) + len(picture.surfaces)
-    if len({panel.quantity for panel in picture.panels}) > 1:
-        return 2 if count <= 4 else 4
+    paired = len({panel.quantity for panel in picture.panels}) > 1
+    return min(2 if paired else balanced(count), most)
+
+
+def balanced(count: int) -> int:
+    """Panels side by side that make even rows."""
     return 2 if count == 4 else min(count, 3)
 
 
@@ -126,7 +136,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         ax.axvline(begin, color=_CHANGE, linewidth=0.8, zorder=1)
     floor = _floor(panel)
     for label, line in panel.lines.items():
-        look = _look(labels.index(label))
+        look = look_of(label, labels)
         x = [mark.x for mark in line]
         mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
@@ -148,7 +158,7 @@ def _draw_contours(ax: Any, surface: Surface, title: str) -> None:
     lines = ax.contour(
         surface.x, surface.y, surface.values, levels=_LEVELS, cmap="cividis", linewidths=1.0
     )
-    ax.clabel(lines, levels=_LEVELS[::2], fontsize=_FONT - 3)
+    ax.clabel(lines, levels=_LEVELS[::2], fontsize=FONT_SIZE - 3)
 
 
 def _floor(panel: Panel) -> float:
@@ -167,7 +177,12 @@ def _look(number: int) -> dict[str, Any]:
     }
 
 
-def _legend(figure: Any, picture: Picture, columns: int, bottom: float) -> None:
+def look_of(label: str, labels: Sequence[str]) -> dict[str, Any]:
+    """The colour, marker and dashes of a learner among others."""
+    return _look(labels.index(label))
+
+
+def _legend(figure: Any, picture: Picture, look: PageLook, bottom: float) -> None:
     """One legend of all lines drawn, in the table's order, and of what is proved of them."""
     from matplotlib.lines import Line2D
 
@@ -181,6 +196,6 @@ def _legend(figure: Any, picture: Picture, columns: int, bottom: float) -> None:
         shown,
         loc="lower center",
         bbox_to_anchor=(0.5, bottom),
-        ncols=min(len(shown), columns),
+        ncols=legend_columns(look, shown),
         frameon=False,
     )

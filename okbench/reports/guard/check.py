@@ -8,7 +8,8 @@
     changed    measured now as another trial: other settings, learner version or rows
     unusable   a score that is no number, or two that contradict each other
 
-All but the first two keep a check from passing: what cannot be compared is not fine. Supports,
+All but the first two keep a check from passing: what cannot be compared is not fine. What is
+missing is counted apart from regressions. Supports,
 the rows and totals of curves, and endings are compared exactly, bytes up to a factor, since scratch
 memory may change. What a baseline does not hold (curves, most often) is counted as not compared.
 """
@@ -41,7 +42,7 @@ Finding = Literal["same", "better", "worse", "differs", "missing", "changed", "u
 GRAVEST: tuple[Finding, ...] = (
     "worse", "unusable", "differs", "changed", "missing", "better", "same",
 )  # fmt: skip
-FAILS = frozenset({"worse", "unusable", "differs", "changed", "missing"})
+FAILS = frozenset({"worse", "unusable", "differs", "changed"})
 TOLERANCE = 1e-9  # of losses, relative: the same sums added up in another order
 BYTES = 2.0  # the factor by which a model may be larger or smaller
 QUANTITIES = ("endings", "scores", "supports", "bytes", "curves")
@@ -61,6 +62,7 @@ class CellCheck:
     now: float | None
     spread: float | None  # the baseline's standard deviation
     reason: str = ""
+    seconds: float | None = None  # of a trial now, the mean
 
     @property
     def finding(self) -> Finding:
@@ -94,13 +96,19 @@ class BaselineCheck:
         return worse + sum(one.finding == "worse" for one in (*self.seconds, *self.untimed))
 
     @property
+    def unmeasured(self) -> int:
+        """The cells of which a trial is not measured now, and nothing graver is found."""
+        return sum(cell.finding == "missing" for cell in self.cells)
+
+    @property
     def undecided(self) -> int:
         return sum(one.finding == "cannot say" for one in self.seconds)
 
     @property
     def passed(self) -> bool:
         compared = bool(self.cells or self.seconds)
-        return compared and not self.regressions and not self.undecided
+        lacking = self.regressions or self.undecided or self.unmeasured
+        return compared and not lacking
 
 
 def check(
@@ -163,6 +171,8 @@ def _lack_of(lacks: Iterable[tuple[BaselineCheck, str]]) -> str:
     """Why seconds were not compared, with the tables where that is so, unless it is so of all."""
     tables: dict[str, list[str]] = {}
     for one, lack in lacks:
+        if one.cells and one.unmeasured == len(one.cells):
+            continue  # nothing could be compared, and that is said
         tables.setdefault(lack, []).extend({cell.table for cell in one.cells})
     if len(tables) < 2:
         return next(iter(tables), "")
@@ -255,6 +265,7 @@ def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Agains
     counts: Counter[Finding] = Counter()
     reasons: dict[Finding, str] = {}
     compared: list[tuple[float, float]] = []
+    clocked: list[float] = []
     for before in group:
         after = against.now.get(before.trial.id)
         finding, reason = against.compare(before)
@@ -263,6 +274,8 @@ def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Agains
         counts[finding] += 1
         reasons.setdefault(finding, reason)
         values = [value_of(one, before.trial.metric) for one in (before, after) if one is not None]
+        if after is not None and _clocked(after):
+            clocked.append(after.seconds or 0.0)
         if len(values) == 2 and values[0] is not None and values[1] is not None:
             compared.append((values[0], values[1]))
     gravest: Finding = next((finding for finding in GRAVEST if counts[finding]), "same")
@@ -276,6 +289,7 @@ def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Agains
         now=fmean(new) if new else None,
         spread=stdev(old) if len(old) > 1 else None,
         reason=reasons.get(gravest, ""),
+        seconds=fmean(clocked) if clocked else None,
     )
 
 

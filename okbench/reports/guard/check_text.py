@@ -23,14 +23,18 @@ def summary(check: BaselineCheck) -> str:
         return "nothing could be compared"
     if check.passed:
         return "no regressions"
-    regressions = f"{check.regressions} regression{'' if check.regressions == 1 else 's'}"
+    count = check.regressions or "no"
+    regressions = f"{count} regression{'' if check.regressions == 1 else 's'}"
     undecided = f"{check.undecided} undecided" if check.undecided else ""
-    return ", ".join(filter(None, [regressions if check.regressions else "", undecided]))
+    unmeasured = f"{_cells(check.unmeasured)} not measured" if check.unmeasured else ""
+    found = regressions if check.regressions or not undecided else ""
+    return ", ".join(filter(None, [found, undecided, unmeasured]))
 
 
 def _text(check: BaselineCheck) -> str:
     lines = [f"scores     {_counted(check)}"] if check.cells else []
     lines += [f"  {_line(cell)}" for cell in _notable(check)]
+    lines += [f"  {line}" for line in _unmeasured(check).values()]
     if check.cells:
         lines.append("compared   " + "\n           ".join(_compared(check)))
     for name, seconds, lack in _clocks(check):
@@ -72,7 +76,26 @@ def _clocks(check: BaselineCheck) -> tuple[tuple[str, tuple[SpeedCheck, ...], st
 
 
 def _notable(check: BaselineCheck) -> list[CellCheck]:
-    return [cell for cell in check.cells if cell.finding != "same"]
+    return [cell for cell in check.cells if cell.finding not in ("same", "missing")]
+
+
+def _unmeasured(check: BaselineCheck) -> dict[str, str]:
+    """By table, how many cells are not measured, in one line, and how they are."""
+    lines = {}
+    for table in dict.fromkeys(cell.table for cell in check.cells):
+        cells = [cell for cell in check.cells if cell.table == table]
+        lacking = [cell for cell in cells if cell.finding == "missing"]
+        if lacking:
+            trials = sum(cell.counts.get("missing", 0) for cell in lacking)
+            lines[table] = (
+                f"{table}: {len(lacking)} of {_cells(len(cells))} not measured, {trials} trials"
+                f"  (okbench run {table})"
+            )
+    return lines
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"
 
 
 def _line(cell: CellCheck) -> str:
@@ -123,6 +146,7 @@ def _markdown(check: BaselineCheck) -> str:
         for one in (*check.seconds, *check.untimed)
         if one.finding != "same"
     ]
+    rows += [("", "", "missing", "", line) for line in _unmeasured(check).values()]
     if rows:
         lines += ["| learner | dataset | found | change | first seen |", "| --- " * 5 + "|"]
         lines += ["| " + " | ".join(map(in_markdown, row)) + " |" for row in rows]
@@ -141,6 +165,8 @@ def _json(check: BaselineCheck) -> str:
         "schema": 1,
         "passed": check.passed,
         "summary": summary(check),
+        "regressions": check.regressions,
+        "unmeasured": check.unmeasured,
         "tolerance": check.tolerance,
         "unblessed": check.unblessed,
         "compared": check.compared,
@@ -155,12 +181,15 @@ def _json(check: BaselineCheck) -> str:
 
 
 def _junit(check: BaselineCheck) -> str:
-    """One test case a cell, as CI servers show them."""
+    """A test case for every cell that was measured, and one for all others of a table, as CI
+    servers show them."""
     suite = ElementTree.Element("testsuite", name="okbench check")
     for cell in check.cells:
-        _case(
-            suite, f"{cell.table}.{cell.dataset}", cell.learner, cell.finding in FAILS, _line(cell)
-        )
+        if cell.finding != "missing":
+            group = f"{cell.table}.{cell.dataset}"
+            _case(suite, group, cell.learner, cell.finding in FAILS, _line(cell))
+    for table, line in _unmeasured(check).items():
+        _case(suite, table, "not measured", True, line)
     for kind, seconds, _ in _clocks(check):
         for one in seconds:
             wrong = one.finding in ("worse", "cannot say")

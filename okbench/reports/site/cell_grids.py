@@ -11,7 +11,7 @@ from okbench.reports.site.grids import Field, GridRow, Heading, align_numbers, c
 from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.site.verdicts import bare, chip
 from okbench.reports.tables.cells import Cell, CellKey
-from okbench.reports.tables.layout import BLESSED, OURS, PAPER
+from okbench.reports.tables.notes import BLESSED, OURS, PAPER
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import RESULTS
 

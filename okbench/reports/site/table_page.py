@@ -20,7 +20,7 @@ from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import judged, legend, tally
 from okbench.reports.tables import complexity_text
-from okbench.reports.tables.layout import Sheet, other_sheets, sheets
+from okbench.reports.tables.layout import Sheet, compared, other_sheets
 from okbench.reports.tables.report import Report
 
 
@@ -107,7 +107,6 @@ def _learners(labels: Sequence[str]) -> Markup:
 
 
 def _of_report(exhibit: TableView, report: Report) -> list[Section]:
-    pages = sheets(report)
     parts = [
         section("glance", "At a glance", glance(report)),
         section(
@@ -122,7 +121,7 @@ def _of_report(exhibit: TableView, report: Report) -> list[Section]:
             )
             if report.has_printed
             else None,
-            notes([note for page in pages for note in page.notes]),
+            notes(compared(report).notes),
         ),
     ]
     for sheet in other_sheets(report):

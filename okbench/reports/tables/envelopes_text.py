@@ -15,7 +15,8 @@ from okbench.reports import numbers
 from okbench.reports.csv_text import csv_text
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.envelopes import Envelope, Envelopes, Reachability, Tried
-from okbench.reports.tables.layout import OURS, PAPER, Row, Sheet, SheetText
+from okbench.reports.tables.layout import Row, Sheet, SheetText
+from okbench.reports.tables.notes import OURS, PAPER
 
 _CSV = (
     "table", "dataset", "learner", "metric", "printed", "mean", "std", "n", "rests_on", "low",

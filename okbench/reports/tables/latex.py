@@ -1,11 +1,13 @@
 """A sheet in LaTeX: tables that fit on the page of a paper, however many rows there are.
 
-The preamble needs the package booktabs and nothing else. Best bold, runner-up italic; where a table
-asks for stars, the runner-up is underlined, and the best may have a star.
+The preamble needs the package booktabs and nothing else. A table set like the paper says in its
+caption what a reader must know, and the rest in comments for the author. Best bold, runner-up
+italic; where a table asks for stars, the runner-up is underlined, and the best may have a star.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +17,7 @@ from okbench.reports.tables.layout import Row, Sheet, SheetText
 
 LINES = 45  # of a table on a page of the class article
 LETTERS = 82  # beside each other on it, each gap counted as two
+SMALL_LETTERS = 93  # the same in a smaller size
 _SIGNS = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -28,6 +31,8 @@ _SIGNS = {
     "…": r"\dots{}",
     "²": "$^2$",
     "−": "$-$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
     **{sign: rf"$\{name}$" for sign, name in GREEK.items()},
     **{
         sign: rf"$\{name}$"
@@ -39,43 +44,76 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def latex(sheet: Sheet) -> str:
-    """One table environment; several of one number where one page is too small."""
-    parts = list(_parts(sheet))
-    pages = [
-        _environment(
-            replace(part, notes=sheet.notes if number == len(parts) else ()), continued=number > 1
-        )
-        for number, part in enumerate(parts, start=1)
-    ]
-    return "\n\n".join(pages)
+def latex(sheet: Sheet, width: float = math.inf) -> str:
+    """One table environment: columns that do not fit beside each other continue below. Rows that
+    do not fit on a page continue in another environment of the same number."""
+    wide = SMALL_LETTERS if sheet.headed else LETTERS
+    blocks = list(sheet.fitted(min(width, wide)))
+    pages = [page for block in blocks for page in _down(block)]
+    if sum(map(_lines_of, blocks)) <= LINES:
+        return _environment(sheet, blocks, number=1, last=True)
+    return "\n\n".join(
+        _environment(sheet, [page], number, last=number == len(pages))
+        for number, page in enumerate(pages, start=1)
+    )
 
 
-def _environment(sheet: Sheet, continued: bool) -> str:
-    columns = "l" * sheet.words + "r" * (len(sheet.header) - sheet.words)
-    size, gap = ("footnotesize", 4) if sum(_widths(sheet)) <= LETTERS else ("scriptsize", 3)
-    groups = ["\n".join(map(_line, group)) for group in sheet.groups]
-    title = latex_escaped(sheet.title) + (" (continued)" if continued else "")
-    notes = " ".join(map(latex_escaped, sheet.notes))
+def _environment(sheet: Sheet, blocks: Sequence[Sheet], number: int, last: bool) -> str:
+    """A table of blocks, one below the other, the shorter ones with empty columns at the right."""
+    across = max(len(block.header) for block in blocks)
+    widest = max(sum(block.widths) for block in blocks)
+    size, gap = ("footnotesize", 4) if widest <= LETTERS else ("scriptsize", 3)
+    columns = "l" * sheet.words + "r" * (across - sheet.words)
+    label = [rf"\label{{{sheet.label}}}"] if sheet.label and number == 1 else []
+    caption = latex_escaped(sheet.caption or sheet.title) + (" (continued)" if number > 1 else "")
     return "\n".join(
         [
+            *([] if number > 1 else map(_comment, sheet.notes if sheet.caption else ())),
             r"\begin{table}",
-            *([r"\addtocounter{table}{-1}"] if continued else []),
+            *([r"\addtocounter{table}{-1}"] if number > 1 else []),
             r"\centering",
-            rf"\caption{{{title}}}",
+            rf"\caption{{{caption}}}",
+            *label,
             r"\smallskip",
             rf"\{size}\setlength{{\tabcolsep}}{{{gap}pt}}",
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             r"\toprule",
-            " & ".join(map(latex_escaped, sheet.header)) + r" \\",
-            r"\midrule",
-            "\n\\midrule\n".join(groups),
+            "\n\\midrule\n".join(map(_block, blocks)),
             r"\bottomrule",
             r"\end{tabular}",
-            *(["", r"\smallskip", notes] if notes else []),
+            *_below(() if sheet.caption or not last else sheet.notes),
             r"\end{table}",
         ]
     )
+
+
+def _block(block: Sheet) -> str:
+    heads = " & ".join(map(latex_escaped, block.header)) + r" \\"
+    groups = ["\n".join(map(_line, group)) for group in block.groups]
+    return "\n".join([*_over(block), heads, r"\midrule", "\n\\midrule\n".join(groups)])
+
+
+def _over(block: Sheet) -> Iterator[str]:
+    """The headings over columns that belong together, and a rule below each."""
+    if not block.over:
+        return
+    spans = [
+        rf"\multicolumn{{{len(columns)}}}{{c}}{{{latex_escaped(heading)}}}"
+        for heading, columns in block.bundles
+    ]
+    yield " & ".join([*[""] * block.words, *spans]).lstrip() + r" \\"
+    yield " ".join(
+        rf"\cmidrule(lr){{{columns[0] + 1}-{columns[-1] + 1}}}" for _, columns in block.bundles
+    )
+
+
+def _below(notes: Sequence[str]) -> list[str]:
+    return ["", r"\smallskip", " ".join(map(latex_escaped, notes))] if notes else []
+
+
+def _comment(note: str) -> str:
+    """A note for the author, which is not printed."""
+    return f"% {latex_escaped(note)}"
 
 
 def _line(row: Row) -> str:
@@ -96,48 +134,16 @@ def latex_escaped(text: str) -> str:
     return re.sub("-(?=-)", "-{}", signs)
 
 
-def _parts(sheet: Sheet) -> Iterator[Sheet]:
-    """The sheet page by page: whole groups of rows, and columns with the names beside them."""
-    for groups in _down(sheet.groups):
-        for columns in _across(sheet):
-            yield replace(
-                sheet,
-                header=tuple(sheet.header[place] for place in columns),
-                groups=tuple(
-                    tuple(tuple(row[place] for place in columns) for row in group)
-                    for group in groups
-                ),
-            )
-
-
-def _down(groups: Sequence[tuple[Row, ...]]) -> list[list[tuple[Row, ...]]]:
+def _down(sheet: Sheet) -> Iterator[Sheet]:
+    """The sheet page by page, in whole groups of rows."""
     pages: list[list[tuple[Row, ...]]] = [[]]
-    for group in groups:
+    for group in sheet.groups:
         if pages[-1] and sum(map(len, [*pages[-1], group])) > LINES:
             pages.append([])
         pages[-1].append(group)
-    return pages
+    for groups in pages:
+        yield replace(sheet, groups=tuple(groups))
 
 
-def _across(sheet: Sheet) -> list[list[int]]:
-    """The places of the columns of each page. What stands beside a paper's numbers stays there;
-    datasets side by side, or the lines of a figure, may go on below.
-    """
-    if sheet.words > 1:
-        return [list(range(len(sheet.header)))]
-    widths = _widths(sheet)
-    pages = [[0]]
-    for place in range(1, len(widths)):
-        if len(pages[-1]) > 1 and sum(widths[p] for p in [*pages[-1], place]) > LETTERS:
-            pages.append([0])
-        pages[-1].append(place)
-    return pages
-
-
-def _widths(sheet: Sheet) -> list[int]:
-    """The letters of each column, and the gap beside it."""
-    rows = [row for group in sheet.groups for row in group]
-    return [
-        max([len(heading), *(len(row[place].text) for row in rows)]) + 2
-        for place, heading in enumerate(sheet.header)
-    ]
+def _lines_of(block: Sheet) -> int:
+    return 1 + bool(block.over) + sum(map(len, block.groups))

@@ -1,38 +1,34 @@
-"""How a report lies on a page: one sheet of the metric, one of the seconds.
+"""How a report lies on a page beside the printed numbers, and what a page is made of.
 
-Where the paper prints the table, its numbers stand in a column of their own beside ours, a line a
-cell; else learners go down and datasets across.
+A line per cell: the metric as printed and as measured, what came of the comparison, then the time
+as printed and as measured. `paper_layout` sets a table as the papers do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from okbench.base.quantities import spoken_time
-from okbench.protocols.metrics import ACCURACY, METRICS
+from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
-from okbench.reports.tables.cells import Cell, CellKey, outdated_notes
-from okbench.reports.tables.report import MACHINE_UNKNOWN, Report
+from okbench.reports.tables.cells import Cell
+from okbench.reports.tables.notes import (
+    BALANCED,
+    BLESSED,
+    OURS,
+    PAPER,
+    differing,
+    metric_notes,
+    time_notes,
+)
+from okbench.reports.tables.report import Report
+from okbench.reports.tables.times import TIME_WORDS, fastest, printed_time, time_words, unit_of
 from okbench.reports.tables.verdicts import Judgement, count_words
 
-PAPER = "paper prints"
-BLESSED = "blessed"
-OURS = "okbench"
-BALANCED = "balanced"
-NOT_SEARCHED = "not searched"
-_TIME_WORDS = {
-    "all": "seconds",
-    "training": "time of training",
-    "search + training": "total time (search + training)",
-}
-_CLOCK_NOTES = {
-    "all": "Mean seconds inside the learner per trial.",
-    "training": "Mean time inside the learner while training; predicting test rows is not counted.",
-    "search + training": "Time inside the learner: total (search + one training at the settings it "
-    "chose), or training alone where nothing was searched. The search is all of its trials, with "
-    "the scoring of what was held out; predicting test rows is not counted.",
-}
+_PERCENT = re.compile(r"\s*%")  # of a printed text: the head names the unit
+GAP = 2  # columns between two columns of a table in a terminal
+ARROWS = {True: "↓", False: "↑"}  # by whether lower is better
 
 
 @dataclass(frozen=True)
@@ -52,102 +48,173 @@ class SheetText:
     def best(self) -> bool:
         return self.place == 1
 
+    @property
+    def width(self) -> int:
+        """The letters it takes in a terminal, with its marks."""
+        return len(self.text) + 2 * self.best + 2 * self.underlined + self.starred
 
-Column = tuple[str, Callable[[Cell], SheetText]]
+
 Row = tuple[SheetText, ...]
+Spell = Callable[[Cell, float], str]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table on paper. A group of rows belongs together; the first `words` columns are names."""
+    """A table on paper. A group of rows belongs together; the first `words` columns are names.
+
+    `over` are the headings above the other columns, each over the number of columns that belong
+    together, and none where the header is all. With `headed`, the first row of each group is its
+    heading. `caption` is for print, and `label` what a text refers to the table by.
+    """
 
     title: str
     header: tuple[str, ...]
     groups: tuple[tuple[Row, ...], ...]
     notes: tuple[str, ...]
     words: int
+    over: tuple[tuple[str, int], ...] = ()
+    headed: bool = False
+    caption: str = ""
+    label: str = ""
+
+    @property
+    def bundles(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The places of the columns that belong together, with their heading; those of the names
+        are in none."""
+        spans = self.over or tuple(("", 1) for _ in self.header[self.words :])
+        found, start = [], self.words
+        for heading, count in spans:
+            found.append((heading, tuple(range(start, start + count))))
+            start += count
+        return tuple(found)
+
+    def of_bundles(self, chosen: Sequence[tuple[str, tuple[int, ...]]]) -> Sheet:
+        """The sheet with some of its columns, and the names beside them."""
+        places = [*range(self.words), *(place for _, columns in chosen for place in columns)]
+        return replace(
+            self,
+            header=tuple(self.header[place] for place in places),
+            groups=tuple(
+                tuple(tuple(row[place] for place in places) for row in group)
+                for group in self.groups
+            ),
+            over=tuple((heading, len(columns)) for heading, columns in chosen) if self.over else (),
+        )
+
+    def fitted(self, width: float) -> Iterator[Sheet]:
+        """The sheet in parts of columns that are no wider, each with the names; columns that belong
+        together stay together, and a part has some even if they are wider."""
+        widths = self.widths
+        page: list[tuple[str, tuple[int, ...]]] = []
+        for bundle in self.bundles:
+            columns = [place for _, places in (*page, bundle) for place in places]
+            if page and sum(widths[: self.words]) + sum(widths[p] for p in columns) - GAP > width:
+                yield self.of_bundles(page)
+                page = []
+            page.append(bundle)
+        yield self.of_bundles(page)
+
+    @property
+    def widths(self) -> list[int]:
+        """The letters of each column, with its heading and the gap beside it."""
+        rows = [row for group in self.groups for row in group]
+        found = [
+            GAP + max([len(heading), *(row[place].width for row in rows)])
+            for place, heading in enumerate(self.header)
+        ]
+        for heading, columns in self.bundles:
+            lacking = GAP + len(heading) - sum(found[place] for place in columns)
+            found[columns[0]] += max(0, lacking)
+        return found
 
     def in_ascii(self) -> Sheet:
         """The same sheet for a terminal that knows nothing else."""
         spell = numbers.in_ascii
-        return Sheet(
-            spell(self.title),
-            tuple(map(spell, self.header)),
-            tuple(
+        return replace(
+            self,
+            title=spell(self.title),
+            header=tuple(map(spell, self.header)),
+            groups=tuple(
                 tuple(tuple(replace(e, text=spell(e.text)) for e in row) for row in group)
                 for group in self.groups
             ),
-            tuple(map(spell, self.notes)),
-            self.words,
+            notes=tuple(map(spell, self.notes)),
+            over=tuple((spell(heading), count) for heading, count in self.over),
         )
 
 
-def sheets(report: Report, like_paper: bool = False) -> tuple[Sheet, ...]:
-    """The sheet of the metric and the sheet of the seconds, or one of both where the table asks for
-    that. `like_paper` gives our numbers the digits the paper's have.
-    """
-    ours, beside = _metric_columns(report, numbers.like_paper if like_paper else numbers.of_cell)
-    clock, seconds = _time_columns(report)
-    words, time_words = METRICS[report.metric].heading, _TIME_WORDS[report.shown.seconds]
-    metric_notes = _metric_notes(report, bool(report.best), like_paper)
-    time_notes = _seconds_notes(report)
-    if not report.shown.together:
-        return (
-            _lay_out(report, words, ours, beside, metric_notes),
-            _lay_out(report, time_words, clock, seconds, time_notes),
-        )
-    if not report.has_printed:
-        beside = [column for column in beside if column[0] in (OURS, BALANCED)]
-        seconds = [clock]
-    timed = [(f"{time_words}, {name}", entry) for name, entry in seconds]
-    quantities = f"{words}; {time_words}"
-    return (_lines(report, quantities, [*beside, *timed], (*metric_notes, *time_notes)),)
+def compared(report: Report, like_paper: bool = False) -> Sheet:
+    """Metric and time of every cell beside the printed ones. `like_paper` gives our numbers the
+    digits the paper's have."""
+    spell = numbers.like_paper if like_paper else numbers.of_cell
+    metric = _metric_columns(report, spell)
+    groups = []
+    for name in report.datasets:
+        unit, places = unit_of(report, name), fastest(report)
+        heading = [name, *("" for _ in metric), unit or report.shown.unit, unit]
+        rows: list[Row] = [tuple(map(SheetText, heading))]
+        for learner in report.learners:
+            cell = report.cells[name, learner]
+            times = (
+                SheetText(printed_time(cell, unit)),
+                SheetText(time_words(cell, unit), places.get((name, learner), 0)),
+            )
+            rows.append((SheetText(learner), *(entry(cell) for _, entry in metric), *times))
+        groups.append(tuple(rows))
+    found = METRICS[report.metric]
+    heading_of_metric = f"{unit_words(report.metric)} {ARROWS[report.lower_is_better]}"
+    return Sheet(
+        f"{report.table}: {report.title} ({found.heading}; {TIME_WORDS[report.shown.seconds]})",
+        ("learner", *(name for name, _ in metric), PAPER, OURS),
+        tuple(groups),
+        (*metric_notes(report, bold=like_paper), *time_notes(report)),
+        words=1,
+        over=((heading_of_metric, len(metric)), (f"{TIME_WORDS[report.shown.seconds]} ↓", 2)),
+        headed=True,
+    )
 
 
-def _metric_columns(
-    report: Report, spell: Callable[[Cell, float], str]
-) -> tuple[Column, list[Column]]:
-    """Our column of the metric, and all that stand beside the paper's."""
-    ours: Column = (OURS, lambda cell: _ours(report, cell, spell))
-    beside: list[Column] = [
-        (PAPER, lambda cell: SheetText(cell.printed.text if cell.printed else "")),
+def unit_words(metric: str) -> str:
+    """`mistake rate, %`, for a head."""
+    found = METRICS[metric]
+    return f"{found.words}, {found.unit}" if found.unit else found.words
+
+
+def _metric_columns(report: Report, spell: Spell) -> list[tuple[str, Callable[[Cell], SheetText]]]:
+    """The columns of the metric; that of the baseline only where it says something else."""
+    beside: list[tuple[str, Callable[[Cell], SheetText]]] = [
+        (PAPER, lambda cell: SheetText(_printed(cell))),
         (BLESSED, lambda cell: SheetText(_blessed(report, cell, spell))),
-        ours,
-        (BALANCED, lambda cell: SheetText(_balanced(cell))),
-        ("difference", lambda cell: SheetText(_difference(cell))),
-        (
-            "outcome",
-            lambda cell: SheetText(report.verdicts[_key(cell)].outcome if cell.printed else ""),
-        ),
+        (OURS, lambda cell: ours(report, cell, spell)),
+        (BALANCED, lambda cell: SheetText(balanced(cell))),
+        ("outcome", lambda cell: SheetText(_outcome(report, cell))),
         ("rests on", lambda cell: SheetText(_rests_on(report, cell))),
     ]
-    absent = {BLESSED} if not report.blessed else set()
-    absent |= {BALANCED} if not report.shown.classes else set()
-    return ours, [column for column in beside if column[0] not in absent]
+    absent = set() if differing(report) else {BLESSED}
+    absent |= set() if report.shown.classes else {BALANCED}
+    return [column for column in beside if column[0] not in absent]
 
 
-def _time_columns(report: Report) -> tuple[Column, list[Column]]:
-    """Our column of the times, and the paper's beside it."""
-    fastest = report.places(lambda cell: cell.time, lower_is_better=True)
-    clock: Column = (OURS, lambda cell: SheetText(_seconds(cell), fastest.get(_key(cell), 0)))
-    unit = report.shown.unit
-    paper = PAPER if unit == "seconds" else f"{PAPER} ({unit})"
-    printed: Column = (
-        paper,
-        lambda cell: SheetText(cell.printed.seconds_text if cell.printed else ""),
-    )
-    return clock, [printed, clock]
+def _printed(cell: Cell) -> str:
+    text = cell.printed.text if cell.printed else ""
+    return _PERCENT.sub("", text) if METRICS[cell.metric].unit == "%" else text
 
 
-def _ours(report: Report, cell: Cell, spell: Callable[[Cell, float], str]) -> SheetText:
-    place = report.best.get(_key(cell), 0)
+def _outcome(report: Report, cell: Cell) -> str:
+    return report.verdicts[cell.dataset, cell.learner].outcome if cell.printed else ""
+
+
+def ours(report: Report, cell: Cell, spell: Spell) -> SheetText:
+    """The metric as measured, with its marks."""
+    place = report.best.get((cell.dataset, cell.learner), 0)
     star = report.stars.get(cell.dataset)
     starred = star is not None and star.is_set and star.best == cell.learner
     text = _measured(cell, spell)
     return SheetText(text, place, starred, place == 2 and bool(report.shown.stars))
 
 
-def _balanced(cell: Cell) -> str:
+def balanced(cell: Cell) -> str:
+    """The mean of the accuracies of the classes."""
     if cell.balanced is None or cell.na:
         return ""
     return numbers.mean_and_std(cell.metric, cell.balanced, None)
@@ -193,44 +260,11 @@ def _with_outcome(cell: Cell, verdict: Judgement) -> str:
 
 
 def _rests_on(report: Report, cell: Cell) -> str:
-    verdict = report.verdicts[_key(cell)]
+    verdict = report.verdicts[cell.dataset, cell.learner]
     return verdict.rests_on if cell.printed and verdict.measured else ""
 
 
-def _lay_out(
-    report: Report, quantity: str, alone: Column, beside: list[Column], notes: tuple[str, ...]
-) -> Sheet:
-    """Columns beside the paper's, a line per cell; or one column alone, with datasets across."""
-    if not report.has_printed:
-        title = f"{report.table}: {report.title} ({quantity})"
-        _, ours = alone
-        grid = tuple(
-            (SheetText(learner), *(ours(report.cells[name, learner]) for name in report.datasets))
-            for learner in report.learners
-        )
-        return Sheet(title, ("learner", *report.datasets), (grid,), notes, words=1)
-    return _lines(report, quantity, beside, notes)
-
-
-def _lines(report: Report, quantity: str, columns: list[Column], notes: tuple[str, ...]) -> Sheet:
-    """A line a cell."""
-    groups = []
-    for name in report.datasets:
-        rows: list[Row] = []
-        for learner in report.learners:
-            entries = (entry(report.cells[name, learner]) for _, entry in columns)
-            rows.append((SheetText("" if rows else name), SheetText(learner), *entries))
-        groups.append(tuple(rows))
-    header = ("dataset", "learner", *(name for name, _ in columns))
-    title = f"{report.table}: {report.title} ({quantity})"
-    return Sheet(title, header, tuple(groups), notes, words=2)
-
-
-def _key(cell: Cell) -> CellKey:
-    return cell.dataset, cell.learner
-
-
-def _measured(cell: Cell, spell: Callable[[Cell, float], str]) -> str:
+def _measured(cell: Cell, spell: Spell) -> str:
     if cell.mean is None or cell.na:
         return cell.shortfall
     words = spell(cell, cell.mean)
@@ -238,124 +272,6 @@ def _measured(cell: Cell, spell: Callable[[Cell, float], str]) -> str:
     return f"{words} ({', '.join(marks)})" if marks else words
 
 
-def _blessed(report: Report, cell: Cell, spell: Callable[[Cell, float], str]) -> str:
-    found = report.blessed.get(_key(cell))
+def _blessed(report: Report, cell: Cell, spell: Spell) -> str:
+    found = report.blessed.get((cell.dataset, cell.learner))
     return "" if found is None else _measured(replace(found, printed=cell.printed), spell)
-
-
-def _difference(cell: Cell) -> str:
-    if cell.difference is None or cell.mean is None:
-        return ""
-    return numbers.signed(cell.metric, cell.difference, cell.mean)
-
-
-def _seconds(cell: Cell) -> str:
-    if cell.na:
-        return cell.na
-    if cell.time is None:
-        return "not recorded" if cell.values else cell.shortfall
-    if cell.clock == "all":
-        words = numbers.seconds(cell.time)
-    else:
-        parts = (cell.search, cell.training) if cell.time != cell.training else ()
-        words = numbers.duration(cell.time, [part for part in parts if part is not None])
-    marks = [mark for mark in (NOT_SEARCHED if cell.awaits_search else "", cell.shortfall) if mark]
-    return f"{words} ({', '.join(marks)})" if marks else words
-
-
-def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str, ...]:
-    measured = report.cells.values()
-    notes = ["Mean ± standard deviation (n − 1) over trials."]
-    if report.has_printed:
-        notes.append(f"{PAPER}: copied from the paper; difference: {OURS} minus paper.")
-        notes.append(
-            f"outcome: {OURS} beside the paper; rests on: the weakest source of settings and rows "
-            "(docs/verdicts.md)."
-        )
-        counted = count_words(list(report.verdicts.values()))
-        notes += [f"Outcomes: {counted}."] if counted else []
-        notes += _remarks(report)
-    if report.blessed:
-        notes.append(f"{BLESSED}: the baseline kept in results/.")
-    if any_best:
-        marked = "Bold: the best, italic: the runner-up" if like_paper else "Marked: the best"
-        notes.append(f"{marked} of {OURS}'s complete cells, dataset by dataset.")
-    if any(cell.values and not cell.complete for cell in measured):
-        notes.append("(n/N): only n of N trials are done, and the mean is of these alone.")
-    if any(cell.shortfall == "not run" for cell in measured):
-        notes.append("not run: left out by the paper.")
-    if report.shown.stars:
-        level = f"{report.shown.stars:g}"
-        notes.append(
-            "A star: the best differs from the runner-up, which is underlined (paired t test over "
-            f"the repetitions, two-sided, p < {level}; one-sample where one of them is run once)."
-        )
-    notes += _class_notes(report) if report.shown.classes else []
-    if any(cell.na for cell in measured):
-        notes.append(
-            f"NA: search and training take longer than {spoken_time(report.na_after)} (with the "
-            "time, or its estimate), or the learner did not converge."
-        )
-    for words in sorted({cell.over_limit for cell in measured if cell.over_limit}):
-        notes.append(f"{words}: every trial outran the paper's own limit, and was ended there.")
-    notes += [*report.settings, *report.warnings]
-    if report.disputed:
-        notes.append(
-            f"Measured more than once, with different scores: {report.disputed} trials; "
-            "the later counts."
-        )
-    if report.others:
-        notes.append(
-            f"Not counted: stored outcomes of other settings, versions or seeds ({report.others})."
-        )
-    if report.absent:
-        notes.append(f"Not here: {', '.join(report.absent)}.")
-    return (*notes, *outdated_notes(measured))
-
-
-def _remarks(report: Report) -> list[str]:
-    """What is odd about printed numbers, once for all cells of a dataset that share it."""
-    about: dict[tuple[str, str], list[str]] = {}
-    for cell in report.cells.values():
-        if cell.printed and cell.printed.text and cell.printed.note:
-            about.setdefault((cell.dataset, cell.printed.note), []).append(cell.learner)
-    return [f"{name}, {', '.join(who)}: {note}." for (name, note), who in about.items()]
-
-
-def _class_notes(report: Report) -> list[str]:
-    """What accuracies are worth where one class has most of the test rows."""
-    notes = []
-    if report.has_printed or report.shown.together:  # the column is there
-        notes.append(f"{BALANCED}: the mean of the accuracies of the classes.")
-    for dataset in report.datasets:
-        cells = [cell for cell in report.cells.values() if cell.dataset == dataset]
-        known = [cell.majority for cell in cells if cell.majority is not None]
-        if not known:
-            continue
-        words = numbers.mean_and_std(ACCURACY.name, known[0], None)
-        right = {
-            cell.learner: 100.0 - cell.mean if cell.lower_is_better else cell.mean
-            for cell in cells
-            if cell.mean is not None
-        }
-        no_more = [name for name, share in right.items() if round(share, 2) <= round(known[0], 2)]
-        equal = f"; no more than that: {', '.join(no_more)}" if no_more else ""
-        notes.append(
-            f"{dataset}: always answering its most frequent class is right on {words} % of the "
-            f"test rows{equal}."
-        )
-    return notes
-
-
-def _seconds_notes(report: Report) -> tuple[str, ...]:
-    clocked = [cell for cell in report.cells.values() if cell.time is not None]
-    notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
-    notes += [f"Device of {name}: {', '.join(on)}." for name, on in report.devices.items()]
-    notes.append(_CLOCK_NOTES[report.shown.seconds])
-    if len(report.machines) > 1:
-        notes.append("Seconds of several machines: do not compare them with each other.")
-    if any(not cell.timed for cell in clocked):
-        notes.append("Trials may have run side by side; okbench run --timing measures each alone.")
-    if report.has_printed:
-        notes.append(f"{PAPER}: on its authors' machine; compare ratios only.")
-    return tuple(notes)

@@ -6,11 +6,12 @@ import html
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from textwrap import fill
+from typing import Any, Literal
 
-from tabulate import SEPARATING_LINE, tabulate
+from tabulate import tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.plain_text import escaped
@@ -19,32 +20,50 @@ from okbench.reports.csv_text import csv_text
 from okbench.reports.numbers import encodable, in_ascii
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.latex import latex
-from okbench.reports.tables.layout import Sheet, SheetText, other_sheets, sheets
+from okbench.reports.tables.layout import GAP, Sheet, SheetText, compared, other_sheets
+from okbench.reports.tables.paper_layout import paper_sheet
 from okbench.reports.tables.recovery_text import change_sheets
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import count_outcomes
 
 CSV_COLUMNS = (
     "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
-    "printed", "outcome", "rests_on",
+    "printed", "outcome", "rests_on", "printed_mean", "printed_std", "printed_seconds",
+    "difference", "baseline", "timed", "bytes",
 )  # fmt: skip
 SHOWN_COLUMNS = (
     "search_seconds", "training_seconds", "time_seconds", "balanced", "majority", "place", "p",
     "star", "underlined",
 )  # fmt: skip
+Layout = Literal["compare", "paper"]
 _MARKDOWN = re.compile(r"([\\|*_`~\[\]])")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
-def render(report: Report, form: str, encoding: str | None = None) -> str:
+def render(
+    report: Report,
+    form: str,
+    encoding: str | None = None,
+    layout: Layout | None = None,
+    width: float = math.inf,
+) -> str:
     """A report in one of FORMATS. `encoding` is that of where it will be written: ASCII stands in
-    for what it lacks. Rates are in percent; csv and json hold numbers as measured.
+    for what it lacks. Rates are in percent; csv and json hold numbers as measured. Text has at most
+    `width` columns, where one of a table's columns is not wider.
+
+    Without a layout, LaTeX is set like the paper, and so is a table of which nothing is printed.
     """
     check_format(form)
     if form in _DATA:
         return written(_DATA[form](report), encoding)
-    pages = sheets(report, like_paper=form == "latex")
-    return render_sheets((*pages, *change_sheets(report), *other_sheets(report)), form, encoding)
+    for_print = form == "latex"
+    if layout is None:
+        layout = "paper" if for_print or not report.has_printed else "compare"
+    if layout == "paper":
+        pages = [paper_sheet(report, for_print), *(() if for_print else change_sheets(report))]
+    else:
+        pages = [compared(report, for_print), *change_sheets(report), *other_sheets(report)]
+    return render_sheets(pages, form, encoding, width)
 
 
 def check_format(form: str) -> None:
@@ -60,21 +79,51 @@ def written(text: str, encoding: str | None) -> str:
     return text if encodable(text, encoding) else in_ascii(text)
 
 
-def render_sheets(pages: Sequence[Sheet], form: str, encoding: str | None = None) -> str:
+def render_sheets(
+    pages: Sequence[Sheet], form: str, encoding: str | None = None, width: float = math.inf
+) -> str:
     """Sheets in one of the formats for people."""
-    text = "\n\n".join(map(_PAGES[form], pages))
+    text = "\n\n".join(_PAGES[form](page, width) for page in pages)
     if not encodable(text, encoding):
-        text = "\n\n".join(_PAGES[form](page.in_ascii()) for page in pages)
+        text = "\n\n".join(_PAGES[form](page.in_ascii(), width) for page in pages)
     return text + "\n"
 
 
-def _terminal(sheet: Sheet) -> str:
-    rows: list[Any] = []
-    for group in sheet.groups:
-        rows += [SEPARATING_LINE] if rows else []
-        rows += [list(map(_in_terminal, row)) for row in group]
-    table = _tabulated(sheet.header, rows, "simple", sheet.words)
-    return "\n".join([sheet.title, "", table, "", *sheet.notes])
+def _terminal(sheet: Sheet, width: float) -> str:
+    """The table, its columns continued below where they are too many, and the notes."""
+    tables = []
+    for part in sheet.fitted(width):
+        groups = ["\n".join(_aligned(part, map(_in_terminal, row)) for row in group)
+                  for group in part.groups]  # fmt: skip
+        rule = (" " * GAP).join("-" * (wide - GAP) for wide in part.widths)
+        heads = [*_over(part), _aligned(part, part.header), rule]
+        tables.append("\n".join([*heads, f"\n{rule}\n".join(groups)]))
+    notes = [_folded(note, width, "  ") for note in sheet.notes]
+    return "\n".join([_folded(sheet.title, width), "", "\n\n".join(tables), "", *notes])
+
+
+def _over(sheet: Sheet) -> Iterator[str]:
+    """The headings above the columns that belong together, each in the middle of these."""
+    if sheet.over:
+        line = " " * sum(sheet.widths[: sheet.words])
+        for heading, columns in sheet.bundles:
+            line += heading.center(sum(sheet.widths[place] for place in columns) - GAP) + " " * GAP
+        yield line.rstrip()
+
+
+def _aligned(sheet: Sheet, words: Iterable[str]) -> str:
+    """The words of a row: names at the left of their columns, all others at the right."""
+    sides = [str.ljust] * sheet.words + [str.rjust] * (len(sheet.header) - sheet.words)
+    entries = zip(words, sides, sheet.widths, strict=True)
+    return (" " * GAP).join(side(word, wide - GAP) for word, side, wide in entries).rstrip()
+
+
+def _folded(text: str, width: float, indent: str = "") -> str:
+    if len(text) <= width:
+        return text
+    return fill(
+        text, int(width), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def _in_terminal(entry: SheetText) -> str:
@@ -83,16 +132,34 @@ def _in_terminal(entry: SheetText) -> str:
     return f"* {words}" if entry.best else words
 
 
-def _markdown(sheet: Sheet) -> str:
+def _markdown(sheet: Sheet, width: float) -> str:
+    """The same with Markdown's one line of heads, in which each column names what it is of."""
+
     def spelled(entry: SheetText) -> str:
         words = in_markdown(entry.text + ("*" if entry.starred else ""))
         words = f"<u>{words}</u>" if entry.underlined else words
         return f"**{words}**" if entry.best else words
 
-    rows = [list(map(spelled, row)) for group in sheet.groups for row in group]
-    table = _tabulated(list(map(in_markdown, sheet.header)), rows, "pipe", sheet.words)
+    tables = []
+    for part in sheet.fitted(width):
+        rows = [list(map(spelled, row)) for group in part.groups for row in group]
+        header = list(part.header)
+        for heading, columns in part.bundles if part.over else ():
+            for place in columns:
+                header[place] = f"{heading}: {header[place]}"
+        sides = ["left"] * part.words + ["right"] * (len(header) - part.words)
+        tables.append(
+            tabulate(
+                rows,
+                headers=list(map(in_markdown, header)),
+                tablefmt="pipe",
+                colalign=sides,
+                disable_numparse=True,
+            )
+        )
     notes = [f"- {in_markdown(note)}" for note in sheet.notes]
-    return "\n".join([f"### {in_markdown(sheet.title)}", "", table, "", *notes])
+    title = f"### {in_markdown(sheet.title)}"
+    return "\n".join([title, "", "\n\n".join(tables), "", *notes])
 
 
 def in_markdown(text: str) -> str:
@@ -102,11 +169,6 @@ def in_markdown(text: str) -> str:
     """
     line = _BREAKS.sub(" ", text)
     return _MARKDOWN.sub(r"\\\1", html.escape(line, quote=False))
-
-
-def _tabulated(header: Sequence[str], rows: list[Any], form: str, words: int) -> str:
-    sides = ["left"] * words + ["right"] * (len(header) - words)
-    return tabulate(rows, headers=header, tablefmt=form, colalign=sides, disable_numparse=True)
 
 
 def _csv(report: Report) -> str:
@@ -125,6 +187,7 @@ def _csv(report: Report) -> str:
             cell.printed.text if cell.printed else "",
             verdict.outcome if cell.printed else "",
             verdict.rests_on if cell.printed and verdict.measured else "",
+            *(_plain(number) for number in _beside(report, cell)),
             *(_shown_values(report, cell) if asks else ()),
         ]
         for cell, verdict in zip(report.cells.values(), report.verdicts.values(), strict=True)
@@ -132,10 +195,24 @@ def _csv(report: Report) -> str:
     return csv_text([(*CSV_COLUMNS, *(SHOWN_COLUMNS if asks else ())), *rows])
 
 
+def _beside(report: Report, cell: Cell) -> list[Any]:
+    """What stands beside the measured number: the printed one as numbers, the baseline, memory."""
+    printed = cell.printed
+    baseline = report.blessed.get((cell.dataset, cell.learner))
+    return [
+        printed and printed.mean, printed and printed.std, printed and printed.seconds,
+        cell.difference, baseline and baseline.mean, cell.timed, cell.bytes,
+    ]  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return "" if value is None else value
+
+
 def _shown_values(report: Report, cell: Cell) -> list[Any]:
     marks = _marks(report, cell)
     values = [cell.search, cell.training, cell.time, cell.balanced, cell.majority, *marks.values()]
-    return ["" if value is None else value for value in values]
+    return list(map(_plain, values))
 
 
 def _marks(report: Report, cell: Cell) -> dict[str, Any]:
@@ -202,7 +279,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-_PAGES: Mapping[str, Callable[[Sheet], str]] = {
+_PAGES: Mapping[str, Callable[[Sheet, float], str]] = {
     "terminal": _terminal,
     "md": _markdown,
     "latex": latex,
