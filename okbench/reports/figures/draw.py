@@ -1,8 +1,7 @@
 """A figure as a picture, SVG and PNG. The only place that knows matplotlib.
 
-The colour-blind can distinguish the colours (Okabe and Ito's, without their yellow, and three
-more), and every line has a marker and a dash of its own for those who print in grey. The same
-numbers give the same bytes: no date, no random names.
+A learner looks the same in every picture and on every page (`line_styles`). The same numbers give
+the same bytes: no date, no random names.
 """
 
 from __future__ import annotations
@@ -14,14 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from okbench.base.errors import UsageError
+from okbench.reports import line_styles
 from okbench.reports.figures.figure_data import Panel, Picture
+from okbench.reports.line_styles import style_of
 
-COLOURS = (
-    "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7",
-    "#56B4E9", "#E69F00", "#882255", "#7F7F7F", "#999933",
-)  # fmt: skip
-MARKERS = "os^DvPX<>*ph"
-DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+# What each marker of `line_styles` is in matplotlib.
+MARKERS: dict[str, Any] = {
+    "circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "star": "*",
+    "right": ">", "hexagon": "h", "cross": (4, 1, 0), "left": "<",
+}  # fmt: skip
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
 _WIDTH, _HEIGHT = 3.1, 2.5  # inches of a panel
 _LINE = 0.13  # inches of a line of the caption
@@ -83,7 +83,7 @@ def _drawn(picture: Picture) -> Any:
     figure.suptitle(title, fontsize=_FONT + 2)
     axes = list(figure.subplots(down, across, squeeze=False).flat)
     for number, (panel, ax) in enumerate(zip(picture.panels, axes, strict=False)):
-        _draw(ax, panel, f"({_LETTERS[number % 26]}) {panel.title}", picture.labels)
+        _draw(ax, panel, f"({_LETTERS[number % 26]}) {panel.title}")
     for ax in axes[len(picture.panels) :]:
         ax.remove()
     _legend(figure, picture, columns, under / height)
@@ -99,7 +99,7 @@ def _across(picture: Picture) -> int:
     return 2 if count == 4 else min(count, 3)
 
 
-def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
+def _draw(ax: Any, panel: Panel, title: str) -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     ax.set_title(title)
@@ -115,7 +115,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     floor = _floor(panel)
     for label, line in panel.lines.items():
-        look = _look(labels.index(label))
+        look = _look(label)
         x = [mark.x for mark in line]
         mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
@@ -136,12 +136,14 @@ def _floor(panel: Panel) -> float:
     return min(heights + [mean / 2 for mean in means]) if heights else -math.inf
 
 
-def _look(number: int) -> dict[str, Any]:
+def _look(label: str) -> dict[str, Any]:
+    style = style_of(label)
+    dashes = line_styles.DASHES[style.dash]
     return {
-        "color": COLOURS[number % len(COLOURS)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "linestyle": DASHES[number % len(DASHES)],
-        "markerfacecolor": "white" if number % 2 else None,
+        "color": line_styles.COLOURS[style.colour][0],
+        "marker": MARKERS[line_styles.MARKERS[style.marker]],
+        "linestyle": (0, dashes) if dashes else "-",
+        "markerfacecolor": "white" if style.hollow else None,
     }
 
 
