@@ -43,6 +43,9 @@ _NUMBERS = {
     "IK-SVM": 40, "RRF-Hinge": 41, "MultiRRF-V": 42, "ChiSquare-SVM": 43, "RBF": 44,
     "RRF-Logit": 45, "LIBLINEAR": 46, "AdaRaker": 55, "RRF": 51, "RRF-batch": 61,
     "IK-OGD-dual": 57, "orthogonal": 71, "independent": 72,
+    "Raker, plain features": 54, "Raker, small step": 64, "Raker, no decay": 74,
+    "OMKL, no decay": 59, "OMKL, budget 100": 69, "OMKL, sampled": 79,
+    "AdaRaker, step 20": 65, "AdaRaker, released": 75,
     "RRF ε=0.1": 81, "RRF ε=0.2": 82, "RRF ε=0.3": 83,
     "dna": 90, "mnist": 91, "satimage": 92, "usps": 93, "letter": 94,
     "shuttle": 95, "acoustic": 96, "covtype": 97, "poker": 98,
@@ -69,13 +72,15 @@ def style_of(label: str) -> LineStyle:
     name = _SPELLINGS.get(label, label)
     number = _NUMBERS.get(name)
     if number is not None:
-        return _style(number % 10, number // 10 + number)
+        shape = number // 10 + number
+        return LineStyle(
+            number % 10, shape % len(MARKERS), shape % len(DASHES), hollow=bool(shape % 2)
+        )
     family = _VARIANT.sub("", name)
     checksum = crc32(name.encode("utf-8", "replace"))
-    if family and family != name:
-        return _style(style_of(family).colour, checksum // 10)
-    return _style(checksum % 10, checksum // 10)
-
-
-def _style(colour: int, shape: int) -> LineStyle:
-    return LineStyle(colour, shape % len(MARKERS), shape % len(DASHES), bool(shape % 2))
+    return LineStyle(
+        style_of(family).colour if family and family != name else checksum // 100 % len(COLOURS),
+        checksum % len(MARKERS),
+        checksum // 10 % len(DASHES),
+        hollow=bool(checksum // 50 % 2),
+    )

@@ -250,18 +250,19 @@ function zoomable(figure) {
   };
 
   function draw(x0, y0, x1, y1) {
-    const across = (x) => left + ((x - x0) / (x1 - x0)) * width;
-    const down = (y) => top + ((y - y0) / (y1 - y0)) * height;
+    const tenth = (place) => Math.round(place * 10) / 10;
+    const across = (x) => tenth(left + ((x - x0) / (x1 - x0)) * width);
+    const down = (y) => tenth(top + ((y - y0) / (y1 - y0)) * height);
     for (const [path, d] of paths) {
       path.setAttribute("d", d.replace(/([ML])([-\d.]+) ([-\d.]+)/g, (_, sign, x, y) =>
-        `${sign}${across(Number(x)).toFixed(1)} ${down(Number(y)).toFixed(1)}`));
+        `${sign}${across(Number(x))} ${down(Number(y))}`));
     }
     for (const [group, x, y] of points) {
       const place = [
         group.matches(".y-tick") ? x : across(x),
         group.matches(".x-tick") ? y : down(y),
       ];
-      group.setAttribute("transform", `translate(${place[0].toFixed(1)} ${place[1].toFixed(1)})`);
+      group.setAttribute("transform", `translate(${place[0]} ${place[1]})`);
       const inside = place[0] > left - 1 && place[0] < left + width + 1 &&
         place[1] > top - 1 && place[1] < top + height + 1;
       group.classList.toggle("out", !inside);
