@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ from okbench.base.errors import StoreError
 
 # of systems and disks that cannot force a folder to the disk
 _FOLDERS_NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM)
+
+_PIECE = 1 << 20  # bytes copied at once
 
 
 @contextmanager
@@ -69,6 +72,17 @@ def write_whole(path: Path, data: bytes) -> None:
             return
         with replacing(path) as file:
             file.write(data)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def copy_whole(source: Path, path: Path) -> None:
+    """Write a file as a copy of another, piece by piece, in a folder that is made when it is
+    missing."""
+    try:
+        make_folder(path.parent)
+        with source.open("rb") as original, replacing(path) as file:
+            shutil.copyfileobj(original, file, _PIECE)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
 

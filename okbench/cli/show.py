@@ -219,12 +219,12 @@ def _listed(label: str, words: Sequence[str]) -> Lines:
 def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
     from okbench.learners.registry import find_named, is_ours, settings_of
-    from okbench.learners.setting_meanings import meaning
+    from okbench.learners.setting_meanings import meaning_of
 
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
         entry = find_named(name).loaded()
         settings = settings_of(entry.load())
-    meanings = {name: meaning(entry.name, name) if is_ours(entry) else "" for name in settings}
+    meanings = {name: meaning_of(entry.name, name) if is_ours(entry) else "" for name in settings}
     return {
         "name": entry.name,
         "class": entry.target,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from okbench.cli import options
 from okbench.cli.choices import TABLE
+
+if TYPE_CHECKING:
+    from okbench.reports.site.about import About, DatasetFacts, LearnerFacts
 
 EPILOG = """\b
 Examples:
@@ -30,11 +35,70 @@ Examples:
 def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
     """Write the stored outcomes of TABLES, or of all tables, as web pages.
 
-    The pages need no network and no server. This runs nothing.
+    There are pages for tables, trials, claims, ranks, memory, learners and datasets. They need no
+    network and no server. This runs nothing.
     """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
     from okbench.reports.site.build import build
 
-    written = build(results, to, [find(name, results=results) for name in tables], versions())
+    found = [find(name, results=results) for name in tables]
+    written = build(results, to, found, versions(), _about())
     click.echo(f"{written.index}: {', '.join(written.tables)} ({written.bytes / 1e6:.1f} MB)")
+
+
+def _about() -> About:
+    """What the registry and the entries say of okbench's own learners and of all datasets."""
+    from okbench.reports.site.about import About
+
+    return About(
+        {facts.name: facts for facts in _learners()}, {facts.name: facts for facts in _datasets()}
+    )
+
+
+def _learners() -> Iterator[LearnerFacts]:
+    import inspect
+
+    from okbench.learners.registry import catalogue, is_ours, settings_of
+    from okbench.learners.setting_meanings import meaning_of
+    from okbench.reports.site.about import LearnerFacts, SettingFacts
+
+    for entry in catalogue().values():
+        if not is_ours(entry):
+            continue  # a package of others may do anything as it is imported
+        cls = entry.load()
+        settings = tuple(
+            SettingFacts(
+                name,
+                "" if one.default is one.empty else f"{one.default}",
+                meaning_of(entry.name, name),
+            )
+            for name, one in settings_of(cls).items()
+        )
+        yield LearnerFacts(
+            entry.name,
+            entry.summary,
+            inspect.getdoc(cls) or "",
+            entry.paper,
+            entry.version,
+            entry.tasks,
+            settings,
+        )
+
+
+def _datasets() -> Iterator[DatasetFacts]:
+    from okbench.datasets.catalogue.dataset_catalogue import dataset_names, spec
+    from okbench.reports.site.about import DatasetFacts
+
+    for name in dataset_names():
+        entry = spec(name)
+        variants = {variant.name: variant.note for variant in entry.variants.values()}
+        yield DatasetFacts(
+            entry.name,
+            entry.task,
+            entry.features,
+            entry.cite,
+            entry.licence,
+            entry.page,
+            {key: note for key, note in variants.items() if note},
+        )

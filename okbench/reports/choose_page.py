@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from okbench.base.whole_files import write_whole
@@ -16,18 +17,28 @@ from okbench.reports.choose_text import (
     rows_of,
 )
 from okbench.reports.site.axes import axis, counted, tick_text
-from okbench.reports.site.build import shared_files
-from okbench.reports.site.charts import BOTTOM, LEFT, RIGHT, TOP, axes, chart_image
 from okbench.reports.site.frame import notes, page, section
-from okbench.reports.site.line_styles import hollow, look, marker, px
+from okbench.reports.site.labels import Place, label, places
+from okbench.reports.site.markers import look, point
 from okbench.reports.site.markup import Markup, siblings, tag
+from okbench.reports.site.plot import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    axes,
+    chart_image,
+    figure,
+    plot,
+)
+from okbench.reports.site.site_files import shared_files
 from okbench.trials.choose.standings import Standings
 
 
 def write_page(found: Standings, file: RowsFile, to: Path) -> None:
     """Write the page, and beside it the style sheet and the script of the site."""
     for name, content in shared_files():
-        write_whole(to.parent / name, content)
+        write_whole(to.parent / name, content.encode("utf-8"))
     write_whole(to, _page(found, file, to.name).encode("utf-8"))
 
 
@@ -58,31 +69,40 @@ def _table(found: Standings) -> Markup:
 def _chart(found: Standings) -> Markup:
     """Rows per second against the metric; learners that stopped earlier are measured on fewer."""
     spots = [
-        (number, course, value)
-        for number, course in enumerate(found.started)
+        (course, value)
+        for course in found.started
         if (value := found.value(course)) is not None and course.marks[-1].seconds > 0
     ]
     if not spots:
         return siblings()
-    speeds = [course.rows_per_second for _, course, _ in spots]
-    x = axis(speeds, LEFT, RIGHT, logarithmic=True)
-    y = axis([value for *_, value in spots], BOTTOM, TOP)
-    drawn = siblings(
+    x = axis([course.rows_per_second for course, _ in spots], LEFT, RIGHT, logarithmic=True)
+    y = axis([value for _, value in spots], BOTTOM, TOP)
+    at = {course.label: (x(course.rows_per_second), y(value)) for course, value in spots}
+    best = [course.label for course in found.frontier if course.label in at]
+    named = places([(name, *at[name]) for name in best])
+    points = [
+        tag(
+            "g",
+            point(
+                course.label,
+                *at[course.label],
+                f"{course.label}: {value:.4g} on {course.rows:,} rows",
+                _name(course.label, named),
+                size=4.5,
+            ),
+            class_=look(course.label),
+        )
+        for course, value in spots
+    ]
+    drawn = (
         axes(x, y, counted, tick_text, "rows per second, logarithmic", found.metric.heading),
-        [
-            tag(
-                "g",
-                tag("title", f"{course.label}: {value:.4g} on {course.rows:,} rows"),
-                tag("path", class_=hollow(number),
-                    d=marker(number, x(course.rows_per_second), y(value), 4.5)),
-                tag("text", course.label, x=px(x(course.rows_per_second) + 8),
-                    y=px(y(value) + 4), class_="label") if course in found.frontier else None,
-                class_=look(number),
-            )
-            for number, course, value in spots
-        ],
-    )  # fmt: skip
+        plot(points),
+    )
     names = ", ".join(course.label for course in found.frontier)
     title = f"{found.name}: {found.metric.heading} against rows per second"
-    image = chart_image("frontier-chart", title, f"On the frontier: {names}.", drawn)
-    return tag("figure", image, class_="chart")
+    return figure(title, chart_image("frontier-chart", title, f"On the frontier: {names}.", *drawn))
+
+
+def _name(name: str, places_of: Mapping[str, Place]) -> Markup:
+    """The name of a learner on the frontier, nothing for the others."""
+    return label(name, places_of[name], "label on-frontier") if name in places_of else siblings()

@@ -28,7 +28,7 @@ from okbench.papers.table_types import (
     Setting,
     Table,
 )
-from okbench.reports.figures.draw import COLOURS, DASHES, MARKERS, images
+from okbench.reports.figures.draw import images
 from okbench.reports.figures.figure_data import Picture, picture
 from okbench.reports.figures.page_look import SIZES, PageLook, Size
 from okbench.reports.figures.text import csv_of, json_of, sheets_of
@@ -244,12 +244,6 @@ def test_a_drawing_is_the_same_bytes_every_time() -> None:
     assert once["png"].startswith(b"\x89PNG")
     assert once["pdf"].startswith(b"%PDF")
     assert b"CreationDate" not in once["pdf"]
-
-
-def test_lines_are_told_apart_without_colour() -> None:
-    looks = {(MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)]) for n in range(len(COLOURS))}
-    assert len(looks) == len(COLOURS) == len(set(COLOURS)) == 10
-    assert len(set(MARKERS)) >= 10
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -89,8 +89,22 @@ class Reader:
     def all(self, selector: str) -> list[Any]:
         return list(self.driver.find_elements("css selector", selector))
 
+    def visible(self, selector: str) -> list[Any]:
+        """Those that are drawn, wherever the page is scrolled to."""
+        script = (
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter(e => e.getClientRects().length)"
+        )
+        return list(self.js(script, selector))
+
     def one(self, selector: str) -> Any:
         return self.driver.find_element("css selector", selector)
+
+    def wait(self, selector: str) -> list[Any]:
+        """Those that are shown, once there are any."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return list(WebDriverWait(self.driver, 20).until(lambda _: self.visible(selector)))
 
     def head(self, table: str, name: str) -> Any:
         heads = self.all(f"#{table} thead th")
@@ -117,7 +131,7 @@ def reader(driver: Any, folder: Path) -> Iterator[Reader]:
 
 
 def test_from_the_index_to_a_table_and_back(reader: Reader) -> None:
-    reader.one("#tables-table tbody a").click()
+    reader.one("section:has(> #tables) tbody a").click()
     assert reader.one("h1").text == "<b>Small</b> & 'simple'"
     assert reader.driver.title == NAME
     reader.one(".top a").click()
@@ -138,21 +152,24 @@ def test_the_first_page_answers_which_numbers_stand_and_what_the_words_mean(
 
 def test_nothing_is_loaded_from_elsewhere(reader: Reader) -> None:
     reader.driver.get_log("performance")
-    reader.open()
+    for page in PAGES:
+        reader.open(page)
+    reader.one("#search input").send_keys("FOGD")
+    reader.wait("#search li a")
     told = [json.loads(line["message"])["message"] for line in reader.driver.get_log("performance")]
     asked = [
         one["params"]["request"]["url"]
         for one in told
         if one["method"] == "Network.requestWillBeSent"
     ]
-    assert {url.rpartition("/")[2] for url in asked} >= {"site.css", "site.js"}
+    assert {url.rpartition("/")[2] for url in asked} >= {"site.css", "site.js", "search.js"}
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
 
 
 def test_the_link_to_the_outcomes_leads_to_them(reader: Reader) -> None:
     reader.open()
     path = reader.js("return decodeURIComponent(new URL(arguments[0].href).pathname)",
-                     reader.one("#measured ~ p a"))  # fmt: skip
+                     reader.one("#measured ~ ul a"))  # fmt: skip
     first = Path(path).read_text(encoding="utf-8").splitlines()[0]
     assert json.loads(first)["okbench"] == "results"
 
@@ -162,7 +179,7 @@ def test_hostile_names_are_text_and_nothing_runs(reader: Reader) -> None:
     assert reader.js("return document.scripts.length") == 1
     assert reader.all("main img, main b > i") == []
     assert [one.text for one in reader.all("#learners li")] == ["Perceptron", HOSTILE, "FOGD"]
-    assert ROWS in [one.text for one in reader.all("figcaption")]
+    assert ROWS in [one.text.removesuffix("\nEnlarge") for one in reader.all("figcaption")]
 
 
 @pytest.mark.parametrize("page", ["index.html", f"tables/{NAME}.html"], ids=["index", "table"])
@@ -243,18 +260,17 @@ def test_a_table_is_sorted_by_the_keyboard_alone(reader: Reader) -> None:
 def test_a_learner_is_hidden_everywhere_and_comes_back(reader: Reader) -> None:
     reader.open()
 
-    def shown() -> tuple[int, int, int]:
-        rows = [row for row in reader.all("#cell-table tbody tr") if row.is_displayed()]
-        lines = [line for line in reader.all(".chart path.line") if line.is_displayed()]
-        return len(rows), len(lines), len(reader.column("glance-table", "learner"))
+    def shown() -> tuple[int, int]:
+        rows, lines = reader.visible("#cell-table tbody tr"), reader.visible(".chart path.line")
+        return len(rows), len(lines)
 
     before = shown()
     button = reader.all("#learners button")[0]
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
-    rows, lines, _ = shown()
+    rows, lines = shown()
     assert (rows, lines) == (before[0] - 2, before[1] - 2)
-    first = next(r for r in reader.all("#cell-table tbody tr") if r.is_displayed())
+    first = reader.visible("#cell-table tbody tr")[0]
     assert "first" in (first.get_attribute("class") or "")  # so that its dataset can be read
     button.click()
     assert shown() == before
@@ -275,15 +291,153 @@ def test_the_theme_follows_the_reader_and_the_switch_is_remembered(reader: Reade
     assert reader.luminance() < 0.2
 
 
-@pytest.mark.parametrize("page", ["index.html", f"tables/{NAME}.html"], ids=["index", "table"])
+PAGES = (
+    "index.html", f"tables/{NAME}.html", f"trials/{NAME}.1.html", "learners.html", "datasets.html",
+    "claims.html", "ranks.html", "memory.html", "learners/FOGD.html", "datasets/one.html",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_on_a_telephone_tables_scroll_and_the_page_does_not(reader: Reader, page: str) -> None:
     reader.open(page, PHONE)
     assert reader.js("return document.documentElement.scrollWidth") <= PHONE[0]
-    inner, outer = reader.js(
-        "const f = document.querySelector('.frame'); return [f.scrollWidth, f.clientWidth]"
+    for inner, outer in reader.js(
+        "return [...document.querySelectorAll('.frame')].map(f => [f.scrollWidth, f.clientWidth])"
+    ):
+        assert outer <= PHONE[0]
+        assert inner >= outer
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_the_colours_of_the_reader(reader: Reader, page: str, scheme: str) -> None:
+    reader.media(scheme)
+    reader.open(page)
+    assert (reader.luminance() > 0.5) == (scheme == "light")
+
+
+def test_on_a_telephone_our_number_and_its_outcome_are_on_the_screen(reader: Reader) -> None:
+    """Without scrolling to the side, and with the dataset above the name of the learner."""
+    reader.open(size=PHONE)
+    heads = [head.text.strip(" ↕↑↓") for head in reader.visible("#cell-table thead th")]
+    assert heads[:3] == ["learner", "okbench", "outcome"]
+    right = reader.js(
+        "return document.querySelector('#cell-table td .chip').getBoundingClientRect().right"
     )
-    assert outer <= PHONE[0]
-    assert inner >= outer
+    assert right <= PHONE[0]
+    above = reader.js(
+        "return getComputedStyle(document.querySelector('#cell-table tbody th [data-above]'),"
+        " '::before').content"
+    )
+    assert above == '"one"'
+
+
+def test_heads_and_first_columns_stay_in_sight(reader: Reader) -> None:
+    reader.open(size=(390, 200))
+    corner = reader.js("""
+        const frame = document.querySelector("#cell-table").parentElement;
+        frame.scrollTo(200, 150);
+        const head = frame.querySelector("thead th:nth-child(3)").getBoundingClientRect();
+        const name = frame.querySelector("tbody tr:last-child th").getBoundingClientRect();
+        const outer = frame.getBoundingClientRect();
+        return [frame.scrollLeft, frame.scrollTop, head.top - outer.top, name.left - outer.left];
+    """)
+    assert corner[0] > 0
+    assert corner[1] > 0
+    assert corner[2] == pytest.approx(0, abs=1)
+    assert corner[3] == pytest.approx(0, abs=1)
+
+
+def test_a_learner_and_a_dataset_are_found_by_name(reader: Reader) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    reader.open()
+    assert reader.js("return window.okbenchList") is None  # the list is loaded at first use
+    field = reader.one("#search input")
+    field.send_keys("fogd")
+    found = reader.wait("#search li a")
+    assert found[0].text.splitlines() == ["FOGD", "learner"]
+    field.send_keys(" one")
+    assert reader.wait("#search li a")[0].text.splitlines()[0] == "FOGD on one"
+    field.clear()
+    field.send_keys("<img src=x")
+    assert reader.wait("#search li a")[0].text.splitlines() == [ROWS, "dataset"]
+    field.clear()
+    field.send_keys("nobody")
+    assert reader.wait("#search .none")[0].is_displayed()
+    field.clear()
+    field.send_keys("fogd")
+    reader.wait("#search li a")
+    field.send_keys(Keys.ENTER)
+    assert reader.one("h1").text == "FOGD"
+    reader.one("#search input").send_keys("one")
+    reader.wait("#search li a")
+    reader.one("#search input").send_keys(Keys.ARROW_DOWN)
+    reader.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert reader.one("h1").text == "one"
+
+
+def test_a_number_leads_to_its_trials_and_their_command(reader: Reader) -> None:
+    reader.open()
+    reader.one("#glance-table a.trials").click()
+    place = reader.driver.current_url.rpartition("#")[2]
+    section = reader.one(f"section:has(> #{place})")
+    assert section.find_element("css selector", "h2").text == "Perceptron on one"
+    assert len(section.find_elements("css selector", "tbody tr")) == 6
+
+
+def test_a_point_tells_its_numbers_to_the_pointer(reader: Reader) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    reader.open()
+    mark = reader.visible("[aria-labelledby^=frontier0] .point .mark")[0]
+    reader.js("arguments[0].scrollIntoView({block: 'center'})", mark)
+    ActionChains(reader.driver).move_to_element(mark).perform()
+    tip = reader.one("#tip")
+    assert tip.is_displayed()
+    assert re.fullmatch(r"Perceptron: [\d.]+ ± [\d.]+, [\d.]+ s", tip.text)
+    ActionChains(reader.driver).move_to_element(reader.one("h1")).perform()
+    assert not tip.is_displayed()
+
+
+def test_a_chosen_part_of_a_chart_fills_it_and_all_of_it_comes_back(reader: Reader) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    reader.open()
+    figure = reader.one("#convergence ~ .charts figure")
+    plot = figure.find_element("css selector", ".plot .surface")
+    reader.js("arguments[0].scrollIntoView({block: 'center'})", plot)
+    line = figure.find_element("css selector", ".line")
+    before = line.get_attribute("d")
+    names = "return [...arguments[0].querySelectorAll('.x-tick')]" \
+            ".filter(t => t.getClientRects().length).map(t => t.textContent)"  # fmt: skip
+    ticks = reader.js(names, figure)
+    ActionChains(reader.driver).move_to_element_with_offset(plot, -40, -30).click_and_hold() \
+        .move_by_offset(80, 60).release().perform()  # fmt: skip
+    assert "zoomed" in (figure.get_attribute("class") or "")
+    assert line.get_attribute("d") != before
+    nearer = reader.js(names, figure)
+    assert len(nearer) >= 2
+    assert nearer != ticks
+    figure.find_element("css selector", ".whole").click()
+    assert line.get_attribute("d") == before
+    assert reader.js(names, figure) == ticks
+    figure.find_element("css selector", ".larger").click()
+    assert figure.rect["width"] > 900
+
+
+def test_a_learner_has_one_colour_on_all_pages(reader: Reader) -> None:
+    colours = set()
+    for page in PAGES[1:2] + PAGES[3:4] + PAGES[8:]:
+        reader.open(page)
+        script = "return [...document.querySelectorAll('.sample')].filter(s =>" \
+                 " s.parentElement.textContent.trim() === 'FOGD' ||" \
+                 " s.closest('tr')?.cells[0].textContent.trim() === 'FOGD')" \
+                 ".map(s => getComputedStyle(s.querySelector('.line')).stroke)"  # fmt: skip
+        found = reader.js(script)
+        assert found, page
+        colours |= set(found)
+    assert len(colours) == 1
 
 
 def test_paper_is_white_and_has_no_switches(reader: Reader) -> None:

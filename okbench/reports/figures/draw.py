@@ -1,7 +1,7 @@
 """A figure as a picture.
 
-The colour-blind can distinguish the colours (Okabe and Ito's, without their yellow, and three
-more), and every line has a marker and a dash of its own for those who print in grey.
+A learner looks the same in every picture and on every page (`line_styles`). The same numbers give
+the same bytes: no date, no random names.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from okbench.reports import line_styles
 from okbench.reports.figures.figure_data import Panel, Picture
 from okbench.reports.figures.page_look import FONT_SIZE, PageLook, saved
 from okbench.reports.figures.surfaces import Surface
+from okbench.reports.line_styles import style_of
 
 _LOOK = PageLook()
 
-COLOURS = (
-    "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7",
-    "#56B4E9", "#E69F00", "#882255", "#7F7F7F", "#999933",
-)  # fmt: skip
-MARKERS = "os^DvPX<>*ph"
+# What each marker of `line_styles` is in matplotlib.
+MARKERS: dict[str, Any] = {
+    "circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "star": "*",
+    "right": ">", "hexagon": "h", "cross": (4, 1, 0), "left": "<",
+}  # fmt: skip
 _MARKERS_A_LINE = 25  # at most
-DASHES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 _CHANGE = "#555555"  # where the concept of a stream changes
 _THIN: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (7, 3))}  # of what is only proved
 _HEIGHT = 2.5  # inches of a panel, at most
@@ -53,7 +54,7 @@ def _drawn(picture: Picture, look: PageLook) -> Any:
         if isinstance(part, Surface):
             _draw_contours(ax, part, heading)
         else:
-            _draw(ax, part, heading, picture.labels)
+            _draw(ax, part, heading)
     _legend(figure, picture, look, bottom)
     return figure
 
@@ -117,7 +118,7 @@ def balanced(count: int) -> int:
     return 2 if count == 4 else min(count, 3)
 
 
-def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
+def _draw(ax: Any, panel: Panel, title: str) -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     ax.set_title(title)
@@ -136,7 +137,7 @@ def _draw(ax: Any, panel: Panel, title: str, labels: tuple[str, ...]) -> None:
         ax.axvline(begin, color=_CHANGE, linewidth=0.8, zorder=1)
     floor = _floor(panel)
     for label, line in panel.lines.items():
-        look = look_of(label, labels)
+        look = look_of(label)
         x = [mark.x for mark in line]
         mean = [mark.mean if mark.mean > floor else math.nan for mark in line]
         spread = [mark.std or 0.0 for mark in line]
@@ -168,18 +169,16 @@ def _floor(panel: Panel) -> float:
     return min(heights + [mean / 2 for mean in means]) if heights else -math.inf
 
 
-def _look(number: int) -> dict[str, Any]:
+def look_of(label: str) -> dict[str, Any]:
+    """The colour, marker and dashes of a learner."""
+    style = style_of(label)
+    dashes = line_styles.DASHES[style.dash]
     return {
-        "color": COLOURS[number % len(COLOURS)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "linestyle": DASHES[number % len(DASHES)],
-        "markerfacecolor": "white" if number % 2 else None,
+        "color": line_styles.COLOURS[style.colour][0],
+        "marker": MARKERS[line_styles.MARKERS[style.marker]],
+        "linestyle": (0, dashes) if dashes else "-",
+        "markerfacecolor": "white" if style.hollow else None,
     }
-
-
-def look_of(label: str, labels: Sequence[str]) -> dict[str, Any]:
-    """The colour, marker and dashes of a learner among others."""
-    return _look(labels.index(label))
 
 
 def _legend(figure: Any, picture: Picture, look: PageLook, bottom: float) -> None:

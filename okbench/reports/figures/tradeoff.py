@@ -148,7 +148,7 @@ def _panel(ax: Any, found: Tradeoff, dataset: str) -> dict[str, Any]:
     ax.set_ylabel(METRICS[found.metric].heading)
     handles = {}
     for spot in found.spots[dataset]:
-        style = {**look_of(spot.learner, found.learners), "linestyle": "none"}
+        style = {**look_of(spot.learner), "linestyle": "none"}
         handles[spot.learner] = ax.errorbar(
             spot.cost, spot.mean, yerr=spot.std, elinewidth=0.6, **style
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 Band = tuple[float, float]  # a mean and its deviation
@@ -59,16 +59,27 @@ def axis(
     return Axis(floor, high + room, start, end)
 
 
-def banded(bands: Iterable[Band], start: float, end: float) -> Axis:
+def banded(
+    bands: Iterable[Band], start: float, end: float, logarithmic: bool | None = None
+) -> Axis:
     """An axis with room for means and the deviations about them; whether it is in logarithms, the
-    means decide. There, a band that reaches down to nothing is cut off at the lowest mean.
+    means decide if `logarithmic` leaves it open. There, a band that reaches down to nothing is cut
+    off at the lowest mean.
     """
     known = [(mean, spread) for mean, spread in bands if math.isfinite(mean + spread)]
     means = [mean for mean, _ in known]
     upper = [mean + spread for mean, spread in known]
-    if axis(means, start, end).logarithmic:
+    if axis(means, start, end).logarithmic if logarithmic is None else logarithmic:
         return axis([*means, *upper], start, end, logarithmic=True)
     return axis([*map(lower_end, known), *upper], start, end, logarithmic=False)
+
+
+def mostly_wide(panels: Sequence[Sequence[float]]) -> bool:
+    """Whether panels that are compared have logarithmic axes: at least half of them would have one
+    alone, and none has a value without a logarithm."""
+    every = [[value for value in values if math.isfinite(value)] for values in panels]
+    wide = [bool(values) and axis(values, 0, 1).logarithmic for values in every]
+    return 2 * sum(wide) >= max(len(wide), 1) and all(value > 0 for v in every for value in v)
 
 
 def lower_end(band: Band) -> float:
@@ -96,6 +107,14 @@ def timed(value: float) -> str:
         if value >= size * 0.9999:
             return f"{value / size:.6g} {unit}"
     return f"{value * 1e9:.3g} ns"
+
+
+def sized(value: float) -> str:
+    """A tick in bytes, with its unit: `20 kB`."""
+    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= size * 0.9999:
+            return f"{value / size:.6g} {unit}"
+    return f"{value:.6g} B"
 
 
 def _steps(axis: Axis, most: int) -> list[float]:

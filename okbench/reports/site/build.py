@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import StoreError, UsageError
-from okbench.base.whole_files import write_whole
+from okbench.base.whole_files import copy_whole, write_whole
 from okbench.papers.table_types import Table
-from okbench.reports.site.index_page import index_page
-from okbench.reports.site.table_page import page_of, raw_of, table_page
-from okbench.reports.site.table_views import TableView, exhibits
+from okbench.reports.site.about import About
+from okbench.reports.site.site_files import SiteFiles
+from okbench.reports.site.table_views import table_views
 from okbench.trials.store.match_outcomes import Versions
 
 LIST = "okbench-site.json"  # what was written, so that the next time knows what is ours
-_ASSETS = Path(__file__).parent / "assets"
-_SHARED = ("site.css", "site.js")
 
 
 @dataclass(frozen=True)
@@ -31,51 +29,37 @@ class Site:
 
 
 def build(
-    results: Path, to: Path, tables: Sequence[Table] = (), versions: Versions | None = None
+    results: Path,
+    to: Path,
+    tables: Sequence[Table] = (),
+    versions: Versions | None = None,
+    about: About | None = None,
 ) -> Site:
     """Write the site of these tables, or of all that the folder holds.
 
     A site written there before is replaced, and only its own files; a folder with an index.html of
-    another hand is refused.
+    another hand is refused. Every file is written as soon as it is made: what is kept grows with
+    the cells of the tables, not with their trials.
     """
     if not results.is_dir():
         raise UsageError(f"nothing is measured yet: no folder {results}  (okbench run demo)")
     if to.resolve().is_relative_to(results.resolve()):
         raise UsageError(f"--to {to} lies in the results themselves; choose another folder")
     before = _written_before(to)
-    found = exhibits(results, tables, versions)
-    if not found:
-        raise UsageError(f"nothing is measured yet: no results in {results}  (okbench run demo)")
+    made = SiteFiles(results, table_views(results, tables, versions), about or About())
     written: dict[str, int] = {}
-    for name, content in _files(found):
-        write_whole(to / name, content)
-        written[name] = len(content)
+    for name, content in made.files():
+        if isinstance(content, Path):
+            copy_whole(content, to / name)
+        else:
+            write_whole(to / name, content.encode("utf-8"))
+        written[name] = (to / name).stat().st_size
     for path in before - {to / name for name in written}:
         _remove(path)
     listed = {"okbench": "site", "schema": 1, "files": sorted(written)}
     write_whole(to / LIST, (json.dumps(listed, indent=1) + "\n").encode())
-    names = tuple(exhibit.table.name for exhibit in found)
+    names = tuple(entry.name for entry in made.entries)
     return Site(to / "index.html", names, len(written), sum(written.values()))
-
-
-def _files(found: Sequence[TableView]) -> Iterator[tuple[str, bytes]]:
-    """Every file of the site, each made when its turn comes."""
-    yield from shared_files()
-    for exhibit in found:
-        raw = raw_of(exhibit.table.trials_of)
-        yield raw, exhibit.path.read_bytes()
-        yield page_of(exhibit.table.name), _encoded(table_page(exhibit, raw))
-    yield "index.html", _encoded(index_page(found))
-
-
-def shared_files() -> Iterator[tuple[str, bytes]]:
-    """The files that every page loads."""
-    for name in _SHARED:
-        yield f"assets/{name}", (_ASSETS / name).read_bytes()
-
-
-def _encoded(page: str) -> bytes:
-    return page.encode("utf-8")
 
 
 def _written_before(to: Path) -> set[Path]:

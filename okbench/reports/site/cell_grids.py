@@ -7,6 +7,8 @@ from collections.abc import Sequence, Set
 from okbench.papers.provenance import BASES
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
+from okbench.reports.site.axes import sized
+from okbench.reports.site.cell_links import CellLinks
 from okbench.reports.site.grids import Field, GridRow, Heading, align_numbers, column, grid
 from okbench.reports.site.markup import Markup, siblings, tag
 from okbench.reports.site.verdicts import bare, chip
@@ -18,7 +20,7 @@ from okbench.reports.tables.verdicts import RESULTS
 NOTHING = "—"
 
 
-def glance(report: Report) -> Markup:
+def glance(report: Report, links: CellLinks) -> Markup:
     """Means with the sign of their outcome; the longer of datasets and learners goes down."""
     best = _best_cells(report)
     across = len(report.datasets) > max(len(report.learners), 10)
@@ -26,7 +28,9 @@ def glance(report: Report) -> Markup:
     if not across:
         lines, columns = columns, lines
     stand = {
-        name: _means([report.cells[_key(line, name, across)] for line in lines], report, best)
+        name: _means(
+            [report.cells[_key(line, name, across)] for line in lines], report, best, links
+        )
         for name in columns
     }
     header = [Heading("dataset" if across else "learner", numeric=False)]
@@ -35,7 +39,10 @@ def glance(report: Report) -> Markup:
     ]
     rows = [
         GridRow(
-            (Field(line, line), *(stand[name][place] for name in columns)),
+            (
+                Field(links.dataset(line) if across else links.learner(line), line),
+                *(stand[name][place] for name in columns),
+            ),
             learner=None if across else place,
         )
         for place, line in enumerate(lines)
@@ -44,33 +51,36 @@ def glance(report: Report) -> Markup:
     return grid("glance-table", caption, header, rows, named=0)
 
 
-def cell_by_cell(report: Report) -> Markup:
-    """A line per cell: printed, blessed, ours, their difference and outcome, trials and seconds."""
+def cell_by_cell(report: Report, links: CellLinks) -> Markup:
+    """A line per cell: ours and its outcome first, so that a narrow screen shows them; then what is
+    printed, the baseline, the difference and its reasons, trials, seconds and memory."""
     best, cells = _best_cells(report), list(report.cells.values())
-    fields = [
-        [_dataset(cell) for cell in cells],
-        [Field(cell.learner, cell.learner) for cell in cells],
-    ]
-    header = [Heading("dataset", numeric=False), Heading("learner", numeric=False)]
+    fields = [[_dataset(cell, links) for cell in cells], [_learner(cell, links) for cell in cells]]
+    header = [Heading("dataset", numeric=False, group=True), Heading("learner", numeric=False)]
 
     def add(name: str, found: list[Field], numeric: bool = True) -> None:
         header.append(Heading(name, numeric))
         fields.append(found)
 
+    add(
+        OURS,
+        [links.trials(c, field) for c, field in zip(cells, _measured(cells, best), strict=True)],
+    )
     if report.has_printed:
+        add("outcome", _outcomes(report, cells), numeric=False)
         add(PAPER, _printed(cells))
     if report.blessed:
         add(BLESSED, _measured([report.blessed.get((c.dataset, c.learner)) for c in cells]))
-    add(OURS, _measured(cells, best))
     if report.has_printed:
         add("difference", _differences(cells))
-        add("outcome", _outcomes(report, cells), numeric=False)
         add("rests on", _bases(report, cells), numeric=False)
         add("interval or reason", _reasons(report, cells), numeric=False)
-    add("trials", [_trials(cell) for cell in cells])
+    add("trials", [links.trials(cell, _trials(cell)) for cell in cells])
     if report.has_printed:
         add(f"{report.shown.unit}, {PAPER}", _printed_seconds(cells))
     add(f"seconds, {OURS}", _seconds(cells))
+    if any(cell.bytes is not None for cell in cells):
+        add("memory", [memory(cell) for cell in cells])
     rows = [
         GridRow(
             tuple(found[place] for found in fields),
@@ -80,6 +90,13 @@ def cell_by_cell(report: Report) -> Markup:
         for place, cell in enumerate(cells)
     ]
     return grid("cell-table", _caption(report), header, rows, named=1)
+
+
+def memory(cell: Cell) -> Field:
+    """What the model held, to three digits."""
+    if cell.bytes is None or cell.na:
+        return Field(NOTHING, None)
+    return Field(sized(float(f"{cell.bytes:.3g}")), cell.bytes)
 
 
 def _best_cells(report: Report) -> set[CellKey]:
@@ -94,12 +111,14 @@ def _caption(report: Report) -> str:
     return f"{METRICS[report.metric].heading}: mean ± standard deviation over trials"
 
 
-def _means(cells: Sequence[Cell], report: Report, best: Set[CellKey]) -> list[Field]:
+def _means(
+    cells: Sequence[Cell], report: Report, best: Set[CellKey], links: CellLinks
+) -> list[Field]:
     texts = [_mean_words(cell) for cell in cells]
     found = []
     for cell, words in zip(cells, align_numbers(texts), strict=True):
         key = cell.dataset, cell.learner
-        shown = tag("strong", words) if key in best else words
+        shown = links.to_trials(key, tag("strong", words) if key in best else words)
         if cell.printed and cell.mean is not None:
             shown = siblings(shown, " ", bare(report.verdicts[key].outcome))
         elif report.has_printed:
@@ -114,8 +133,14 @@ def _mean_words(cell: Cell) -> str:
     return numbers.mean_and_std(cell.metric, cell.mean, None)
 
 
-def _dataset(cell: Cell) -> Field:
-    return Field(cell.dataset, cell.dataset, "group")
+def _dataset(cell: Cell, links: CellLinks) -> Field:
+    return Field(links.dataset(cell.dataset), cell.dataset, "group")
+
+
+def _learner(cell: Cell, links: CellLinks) -> Field:
+    """The name; where there is no room for the column of datasets, the dataset stands above it."""
+    name = tag("span", links.learner(cell.learner), data_above=cell.dataset)
+    return Field(name, cell.learner)
 
 
 def _printed(cells: Sequence[Cell]) -> list[Field]:

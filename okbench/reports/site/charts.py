@@ -4,56 +4,93 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from okbench.papers.table_types import Quantity
 from okbench.reports.figures.figure_data import ROWS, Corners, Mark, Panel
 from okbench.reports.figures.text import words_of
 from okbench.reports.site.axes import (
     Axis,
     Band,
-    Words,
     axis,
     banded,
     counted,
     lower_end,
+    mostly_wide,
     tick_text,
     timed,
 )
-from okbench.reports.site.line_styles import dashes, hollow, look, marker, px
+from okbench.reports.site.markers import dashes, look, point
 from okbench.reports.site.markup import Markup, siblings, tag
+from okbench.reports.site.plot import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    axes,
+    chart_image,
+    figure,
+    path,
+    plot,
+)
 
-WIDTH, HEIGHT = 460.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 446.0, 30.0, 258.0
 MARKERS = 16  # of a line, at most
 
 Line = tuple[Mark, ...]
 
 
-def line_chart(panel: Panel, labels: Sequence[str], metric: str, name: str) -> Markup:
+@dataclass(frozen=True)
+class Scales:
+    """Whether the axes of panels that stand side by side are logarithmic."""
+
+    x: bool
+    y: Mapping[Quantity, bool]
+
+
+def shared_scales(panels: Sequence[Panel]) -> Scales:
+    """The same scale for panels that are compared: logarithmic where most of them need it, and none
+    of them has a value of 0 or less."""
+    means: dict[Quantity, list[list[float]]] = {}
+    for panel in panels:
+        marks = [mark for line in drawable(panel).values() for mark in line]
+        if marks:
+            means.setdefault(panel.quantity, []).append([mark.mean for mark in marks])
+    places = [mark.x for panel in panels for line in drawable(panel).values() for mark in line]
+    return Scales(
+        x=any(panel.is_wide for panel in panels) and min(places, default=0.0) > 0,
+        y={quantity: mostly_wide(of_panels) for quantity, of_panels in means.items()},
+    )
+
+
+def line_chart(
+    panel: Panel, labels: Sequence[str], metric: str, name: str, scales: Scales | None = None
+) -> Markup:
     """A panel's lines with bands of one deviation, and the same numbers as a table behind it.
 
-    `labels` are those of all lines of the page, which decide how each looks; `name` is unlike that
-    of any other chart of the page.
+    `labels` are those of all lines of the page, by whose places they are hidden; `name` is unlike
+    that of any other chart of the page.
     """
     lines = drawable(panel)
     if not lines:
         return siblings()
+    scales = scales or shared_scales([panel])
     marks = [mark for line in lines.values() for mark in line]
-    x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=panel.is_wide)
+    x = axis((mark.x for mark in marks), LEFT, RIGHT, logarithmic=scales.x)
     clock = panel.quantity == "seconds"
-    y = _upright(panel, marks)
+    y = _upright(panel, marks, scales.y.get(panel.quantity, False))
     y_name = f"{panel.y_name}, logarithmic" if y.logarithmic else panel.y_name
-    drawn = siblings(
+    drawn = (
         axes(x, y, counted, timed if clock else tick_text, panel.x_name, y_name),
-        *(_line(line, labels.index(label), x, y) for label, line in lines.items()),
-        *(_bound(panel.bounds[label], labels.index(label), x, y) for label in panel.bounds),
+        plot(
+            (_line(line, label, labels, metric, x, y) for label, line in lines.items()),
+            (_bound(panel.bounds[label], label, labels, x, y) for label in panel.bounds),
+        ),
     )
     title = f"{panel.title}: {panel.y_name} against {panel.x_name}"
-    return tag(
-        "figure",
-        tag("figcaption", panel.title),
-        chart_image(name, title, _in_words(lines, metric), drawn),
-        tag("details", tag("summary", "Numbers"), _numbers(panel, _finite(panel), labels, metric)),
-        class_="chart",
+    return figure(
+        panel.title,
+        chart_image(name, title, _in_words(lines, metric), *drawn),
+        _numbers(panel, _finite(panel), labels, metric),
     )
 
 
@@ -75,52 +112,19 @@ def _finite(panel: Panel) -> dict[str, Line]:
     return {label: line for label, line in lines.items() if line}
 
 
-def chart_image(name: str, title: str, description: str, drawn: Markup) -> Markup:
-    """An image with a title and what can be seen on it in words."""
-    return tag(
-        "svg",
-        tag("title", title, id=f"{name}-title"),
-        tag("desc", description, id=f"{name}-description"),
-        drawn,
-        viewBox=f"0 0 {px(WIDTH)} {px(HEIGHT)}",
-        role="img",
-        aria_labelledby=f"{name}-title {name}-description",
-    )
-
-
-def axes(x: Axis, y: Axis, x_words: Words, y_words: Words, x_name: str, y_name: str) -> Markup:
-    """Rules at the round values of y, ticks at those of x, and the names of both."""
-    rows, columns = y.ticks(), x.ticks()
-    return tag(
-        "g",
-        [tag("path", class_="rule", d=f"M{px(x.start)} {px(y(at))}H{px(x.end)}") for at in rows],
-        [tag("text", y_words(at), x=px(x.start - 7), y=px(y(at)), class_="at-left") for at in rows],
-        tag("path", class_="base", d=f"M{px(x.start)} {px(y.start)}H{px(x.end)}"),
-        [tag("path", class_="base", d=f"M{px(x(at))} {px(y.start)}v4") for at in columns],
-        [
-            tag("text", x_words(at), x=px(x(at)), y=px(y.start + 16), class_="below")
-            for at in columns
-        ],
-        tag("text", y_name, x="6", y="14", class_="name"),
-        tag("text", x_name, x=px(x.end), y=px(HEIGHT - 8), class_="name at-end"),
-        class_="axes",
-    )
-
-
-def _upright(panel: Panel, marks: Sequence[Mark]) -> Axis:
+def _upright(panel: Panel, marks: Sequence[Mark], logarithmic: bool) -> Axis:
     """The axis of what was measured, with room for bounds where there are any."""
     bands = [_band(mark) for mark in marks]
     if not panel.bounds:
-        return banded(bands, BOTTOM, TOP)
+        return banded(bands, BOTTOM, TOP, logarithmic)
     heights = [height for corners in panel.bounds.values() for _, height in corners]
     reached = [end for mean, spread in bands for end in (mean, mean + spread)]
     return axis([*heights, *reached], BOTTOM, TOP, logarithmic=True)
 
 
-def _bound(corners: Corners, number: int, x: Axis, y: Axis) -> Markup:
-    points = [(x(at), y(height)) for at, height in corners]
-    path = tag("path", class_="bound", d=_path(points))
-    return tag("g", path, class_=look(number), data_learner=number)
+def _bound(corners: Corners, label: str, labels: Sequence[str], x: Axis, y: Axis) -> Markup:
+    drawn = tag("path", class_="bound", d=path([(x(at), y(height)) for at, height in corners]))
+    return tag("g", drawn, class_=look(label), data_learner=labels.index(label))
 
 
 def _band(mark: Mark) -> Band:
@@ -128,28 +132,26 @@ def _band(mark: Mark) -> Band:
     return mark.mean, mark.std if known and mark.std else 0.0
 
 
-def _line(line: Line, number: int, x: Axis, y: Axis) -> Markup:
+def _line(line: Line, label: str, labels: Sequence[str], metric: str, x: Axis, y: Axis) -> Markup:
     bands = [(mark.x, _band(mark)) for mark in line]
     upper = [(x(at), y(mean + spread)) for at, (mean, spread) in bands]
     lower = [(x(at), y(lower_end(band))) for at, band in bands]
     middle = [(x(at), y(mean)) for at, (mean, _) in bands]
     every = math.ceil(len(middle) / MARKERS)
+    pointed = list(zip(line, middle, strict=True))[::-1][::every]
     return tag(
         "g",
-        tag("path", class_="band", d=f"{_path([*upper, *reversed(lower)])}z"),
-        tag("path", class_="line", d=_path(middle), stroke_dasharray=dashes(number)),
-        tag(
-            "path",
-            class_=hollow(number),
-            d="".join(marker(number, *point) for point in middle[::-1][::every]),
-        ),
-        class_=look(number),
-        data_learner=number,
+        tag("path", class_="band", d=f"{path([*upper, *reversed(lower)])}z"),
+        tag("path", class_="line", d=path(middle), stroke_dasharray=dashes(label)),
+        [point(label, *place, _at(mark, label, metric)) for mark, place in pointed],
+        class_=look(label),
+        data_learner=labels.index(label),
     )
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
+def _at(mark: Mark, label: str, metric: str) -> str:
+    where = f"{mark.x:,.12g} {mark.x_name}" if mark.x_name == ROWS else f"{mark.x_name} {mark.x:g}"
+    return f"{label}: {words_of(mark, metric)} at {where}"
 
 
 def _in_words(lines: Mapping[str, Line], metric: str) -> str:

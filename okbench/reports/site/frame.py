@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from okbench.reports.site.markup import Child, Markup, siblings, tag
+from okbench.reports.site.places import CLAIMS, DATASETS, INDEX, LEARNERS, MEMORY, RANKS
 
 NAME = "okbench"
+SEARCH = "assets/search.js"
+_PAGES = (
+    ("Tables", INDEX),
+    ("Claims", CLAIMS),
+    ("Ranks", RANKS),
+    ("Memory", MEMORY),
+    ("Learners", LEARNERS),
+    ("Datasets", DATASETS),
+)
 # A page loads its own style sheet and script, and nothing else: no text in it can load or run
 # anything, even if it were taken for markup. Some browsers do not count a file beside a page that
 # was opened from a disk as 'self', hence `file:`, which pages from a server cannot load.
@@ -46,13 +56,18 @@ def page(
     ]
     switch = tag("button", "Theme", type="button", id="theme", hidden=True)
     top = tag("nav", tag("ol", crumbs), switch, class_="top", aria_label="You are here")
+    pages = [
+        tag("li", tag("a", name, href=link(path, to), aria_current="page" if to == path else None))
+        for name, to in _PAGES
+    ]
+    site = tag("nav", tag("ul", pages), _search(path), class_="site", aria_label="Site")
     whole = tag(
         "html",
         head,
         tag(
             "body",
             tag("a", "Skip to the content", href="#content", class_="skip"),
-            tag("header", top),
+            tag("header", top, site),
             tag("main", *body, id="content"),
             tag("footer", foot),
         ),
@@ -61,9 +76,29 @@ def page(
     return f"<!doctype html>\n{whole}\n"
 
 
-def link(path: str, target: str) -> str:
-    """The way from a page to a file of the site."""
-    return "../" * path.count("/") + quote(target)
+def link(path: str, target: str, place: str = "") -> str:
+    """The way from a page to a file of the site, or to a place in it."""
+    return "../" * path.count("/") + quote(target) + (f"#{quote(place)}" if place else "")
+
+
+def _search(path: str) -> Markup:
+    """A field that the script shows; the list that it searches is loaded when it is used."""
+    field = tag(
+        "input",
+        type="search",
+        placeholder="Learner, dataset or table",
+        aria_label="Search",
+        autocomplete="off",
+    )
+    return tag(
+        "div",
+        field,
+        tag("ul", hidden=True, aria_label="Found"),
+        id="search",
+        hidden=True,
+        data_list=link(path, SEARCH),
+        data_root=link(path, ""),
+    )
 
 
 @dataclass(frozen=True)

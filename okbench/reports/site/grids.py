@@ -37,12 +37,14 @@ class GridRow:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's name, `numeric` if numbers stand in it, and the learner it is about."""
+    """A column's name, `numeric` if numbers stand in it, and the learner it is about. `group` says
+    that it groups the rows: a narrow screen leaves it out."""
 
     name: str
     numeric: bool = True
     learner: int | None = None
     sortable: bool = True
+    group: bool = False
 
 
 def grid(
@@ -56,7 +58,9 @@ def grid(
                 "th",
                 heading.name,
                 scope="col",
-                class_="num" if heading.numeric else "word",
+                class_=_classes(
+                    "num" if heading.numeric else "word", "group" if heading.group else ""
+                ),
                 data_learner=heading.learner,
                 data_sortable=heading.sortable,
             )

@@ -3,41 +3,79 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from okbench.base.version import __version__
+from okbench.papers.paper_list import Paper
 from okbench.reports.site.frame import link, page, section, several
 from okbench.reports.site.grids import Field, GridRow, Heading, column, grid
 from okbench.reports.site.machines import machines
-from okbench.reports.site.markup import Child, Markup, tag
-from okbench.reports.site.table_page import page_of, raw_of
+from okbench.reports.site.markup import Child, Markup, siblings, tag
+from okbench.reports.site.places import INDEX, anchor, page_of
+from okbench.reports.site.small_charts import small_chart
+from okbench.reports.site.table_page import citation, paper_title
 from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import SHOWN, judged, legend, tally
 from okbench.reports.tables.verdicts import AGREES, Judgement
 
-PATH = "index.html"
-_KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
+OWN = "Tables of no paper"
 
 
-def index_page(found: Sequence[TableView]) -> str:
+@dataclass(frozen=True)
+class Entry:
+    """What the first page shows of a table, and nothing that grows with its trials."""
+
+    name: str
+    title: str
+    paper: str
+    complete: int
+    wanted: int  # cells; 0 for a figure
+    trials: int
+    latest: str
+    verdicts: Sequence[Judgement]
+    chart: Markup | None
+    environments: Mapping[str, Mapping[str, Any]]
+    shares: Mapping[str, int]
+
+
+def entry_of(view: TableView) -> Entry:
+    """The entry of a table."""
+    cells = view.report.cells.values() if view.report else ()
+    return Entry(
+        view.table.name,
+        view.table.title,
+        view.table.paper,
+        complete=sum(cell.complete for cell in cells),
+        wanted=len(cells) - len(view.table.left_out) if cells else 0,
+        trials=view.counted,
+        latest=view.latest,
+        verdicts=judged(view.report) if view.report else (),
+        chart=small_chart(view.report, view.picture),
+        environments=view.environments,
+        shares=view.shares,
+    )
+
+
+def index_page(found: Sequence[Entry], papers: Mapping[str, Paper]) -> str:
     """The page that leads to all others."""
-    verdicts = [one for exhibit in found for one in _verdicts(exhibit)]
+    verdicts = [one for entry in found for one in entry.verdicts]
     shares: Counter[str] = Counter()
     environments: dict[str, Any] = {}
-    for exhibit in found:
-        shares.update(exhibit.shares)
-        environments |= exhibit.environments
-    latest = max((exhibit.latest for exhibit in found), default="")
+    for entry in found:
+        shares.update(entry.shares)
+        environments |= entry.environments
+    latest = max((entry.latest for entry in found), default="")
     return page(
         "Results",
-        PATH,
+        INDEX,
         tag("h1", "Online kernel learning, measured again"),
         tag("p", _facts(found, len(environments), latest), class_="facts"),
         section("stand", "Which printed numbers stand", *_answer(verdicts)).body
         if verdicts
         else None,
-        section("tables", "Tables", _tables(found)).body,
+        section("tables", "Tables and figures", *_tables(found, papers)).body,
         section("verdicts", "Outcomes, and what they rest on", legend()).body if verdicts else None,
         section("machines", "Machines and versions", machines(environments, shares)).body,
         foot=tag(
@@ -46,9 +84,9 @@ def index_page(found: Sequence[TableView]) -> str:
     )
 
 
-def _facts(found: Sequence[TableView], machines: int, latest: str) -> str:
-    outcomes = sum(exhibit.counted for exhibit in found)
-    facts = [several(len(found), "table"), several(outcomes, "trial")]
+def _facts(found: Sequence[Entry], machines: int, latest: str) -> str:
+    trials = sum(entry.trials for entry in found)
+    facts = [several(len(found), "table"), several(trials, "trial")]
     facts.append(several(machines, "environment"))
     return " · ".join([*facts, f"latest {latest[:10]}"] if latest else facts)
 
@@ -77,21 +115,59 @@ def _answer(verdicts: Sequence[Judgement]) -> tuple[Child, ...]:
     return tag("p", sentence, class_="answer"), tally(verdicts, "tally-table"), links
 
 
-def _verdicts(exhibit: TableView) -> list[Judgement]:
-    return judged(exhibit.report) if exhibit.report else []
-
-
-def _tables(found: Sequence[TableView]) -> Markup:
-    """A line per table: where its page is, how complete it is, and its outcomes."""
-    header = [
-        *(Heading(name, numeric=False) for name in ("table", "title", "paper", "kind")),
-        *(Heading(name) for name in ("cells", "trials")),
-        *(Heading(outcome) for outcome in SHOWN),
-        Heading("agree without a fit"),
-        Heading("agree by a fit"),
-        Heading("raw", numeric=False, sortable=False),
+def _tables(found: Sequence[Entry], papers: Mapping[str, Paper]) -> list[Markup]:
+    """Paper by paper: how it is cited, and a line per table."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in sorted(found, key=lambda entry: list(papers).index(entry.paper)
+                        if entry.paper in papers else len(papers)):  # fmt: skip
+        groups.setdefault(entry.paper, []).append(entry)
+    return [
+        tag(
+            "div",
+            tag("h3", _paper(papers.get(key)) or key or OWN, id=anchor("paper", key or "none")),
+            citation(papers[key], titled=True) if key in papers else None,
+            _table(
+                entries,
+                f"Tables and figures of {key}" if key else OWN,
+                anchor("tables", key or "none"),
+            ),
+        )
+        for key, entries in groups.items()
     ]
-    counts = [Counter(one.outcome for one in _verdicts(exhibit)) for exhibit in found]
+
+
+def _paper(paper: Paper | None) -> Markup | None:
+    return paper_title(paper) if paper else None
+
+
+def _table(found: Sequence[Entry], caption: str, name: str) -> Markup:
+    """A line per table: where its page is, how complete it is, and its outcomes."""
+    header = [Heading("table", numeric=False), Heading("", numeric=False, sortable=False)]
+    header += [Heading("cells"), Heading("trials")]
+    judged_at_all = any(entry.verdicts for entry in found)
+    if judged_at_all:
+        header += [Heading(outcome) for outcome in SHOWN]
+        header += [Heading("agree without a fit"), Heading("agree by a fit")]
+    counts = _counts(found) if judged_at_all else []
+    trials = column([f"{entry.trials:,}" for entry in found], [entry.trials for entry in found])
+    rows = [
+        GridRow(
+            (
+                Field(_title(entry), entry.name, "title"),
+                Field(entry.chart, None),
+                _complete(entry),
+                trials[place],
+                *(fields[place] for fields in counts),
+            )
+        )
+        for place, entry in enumerate(found)
+    ]
+    return grid(name, caption, header, rows, named=0)
+
+
+def _counts(found: Sequence[Entry]) -> list[list[Field]]:
+    """The columns of outcomes, and how many numbers agree without and with a fit."""
+    counts = [Counter(one.outcome for one in entry.verdicts) for entry in found]
     tallies = [
         column(
             [f"{count[outcome]}" if count else "" for count in counts],
@@ -99,42 +175,22 @@ def _tables(found: Sequence[TableView]) -> Markup:
         )
         for outcome in SHOWN
     ]
-    agreeing = [[one for one in _verdicts(e) if one.outcome in AGREES] for e in found]
+    agreeing = [[one for one in entry.verdicts if one.outcome in AGREES] for entry in found]
     by_fit = [sum(one.rests_on == "fitted" for one in each) for each in agreeing]
     unfitted = [len(each) - fits for each, fits in zip(agreeing, by_fit, strict=True)]
-    tallies += [column([f"{n or ''}" for n in each], list(each)) for each in (unfitted, by_fit)]
-    trials = column([f"{e.counted}" for e in found], [e.counted for e in found])
-    rows = [
-        GridRow(
-            (
-                Field(_link(exhibit), exhibit.table.name),
-                Field(exhibit.table.title, exhibit.table.title, "title"),
-                Field(exhibit.table.paper, exhibit.table.paper or None),
-                Field(_KINDS[exhibit.table.kind], _KINDS[exhibit.table.kind]),
-                _complete(exhibit),
-                trials[place],
-                *(fields[place] for fields in tallies),
-                Field(_raw(exhibit), None),
-            )
-        )
-        for place, exhibit in enumerate(found)
+    return tallies + [
+        column([f"{n or ''}" for n in each], list(each)) for each in (unfitted, by_fit)
     ]
-    return grid("tables-table", "Measured so far", header, rows, named=0)
 
 
-def _link(exhibit: TableView) -> Markup:
-    return tag("a", exhibit.table.name, href=link(PATH, page_of(exhibit.table.name)))
+def _title(entry: Entry) -> Markup:
+    name = tag("a", entry.name, href=link(INDEX, page_of(entry.name)))
+    return siblings(name, " ", tag("span", entry.title, class_="under"))
 
 
-def _raw(exhibit: TableView) -> Markup:
-    return tag("a", "jsonl", href=link(PATH, raw_of(exhibit.table.trials_of)), download=True)
-
-
-def _complete(exhibit: TableView) -> Field:
-    if not exhibit.report:
+def _complete(entry: Entry) -> Field:
+    if not entry.wanted:
         return Field("", None)
-    cells = exhibit.report.cells.values()
-    wanted = len(cells) - len(exhibit.table.left_out)
-    complete = sum(cell.complete for cell in cells)
-    words: Child = f"{complete} of {wanted}"
-    return Field(words, complete / wanted if wanted else None, "short" if complete < wanted else "")
+    words = f"{entry.complete} of {entry.wanted}"
+    short = "short" if entry.complete < entry.wanted else ""
+    return Field(words, entry.complete / entry.wanted, short)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ _EVERYTHING = Options()
 class TableView:
     """A results file as a page shows it: a table's report, its picture (of convergence, or of a
     sweep), or fitted orders. `environments` are those of counted outcomes, with how many each has;
-    `notes` say what a reader must know besides.
+    `notes` say what a reader must know besides; `loaded` has the trials behind all of it, and
+    `configs` the files that describe the table: its own, and those of settings by their name.
     """
 
     table: Table
@@ -46,13 +48,15 @@ class TableView:
     picture: Picture | None = None
     orders: Complexity | None = None
     notes: tuple[str, ...] = ()
+    loaded: LoadedTable | None = None
+    configs: Mapping[str, Path] = field(default_factory=dict)
 
 
-def exhibits(
+def table_views(
     results: Path, tables: Sequence[Table] = (), versions: Versions | None = None
-) -> list[TableView]:
-    """The exhibits of these tables, or of every results file in the folder. Each file is read once,
-    and let go before the next is read.
+) -> Iterator[TableView]:
+    """These tables, or every results file in the folder, one after the other: each file is read
+    once, and let go before the next is read. What cannot be shown is refused before the first.
     """
     files = results_files(results)
     if tables:
@@ -66,16 +70,22 @@ def exhibits(
         name: (name, find(name, results=results) if name in known else None)
         for name in sorted(files)
     }
-    found = {}
-    for file in dict.fromkeys(name for name, _ in asked.values()):
+    if not asked:
+        raise UsageError(f"nothing is measured yet: no results in {results}  (okbench run demo)")
+    return _views(results, list(asked.values()), versions)
+
+
+def _views(
+    results: Path, asked: Sequence[tuple[str, Table | None]], versions: Versions | None
+) -> Iterator[TableView]:
+    for file in dict.fromkeys(name for name, _ in asked):
         contents = Store.of(results, file).read()
-        for key, (name, table) in asked.items():
+        for name, table in asked:
             if name == file:
-                found[key] = _exhibit(results, name, table, contents, versions)
-    return [found[key] for key in asked]
+                yield _view(results, name, table, contents, versions)
 
 
-def _exhibit(
+def _view(
     results: Path,
     name: str,
     table: Table | None,
@@ -147,7 +157,21 @@ def _bare(path: Path, loaded: LoadedTable, notes: tuple[str, ...]) -> TableView:
         environments={hash_: known.get(hash_, {}) for hash_ in sorted(shares)},
         shares=shares,
         notes=(*notes, *_blessing(loaded.contents.blessed)),
+        loaded=loaded,
+        configs=_configs(loaded.table),
     )
+
+
+def _configs(table: Table) -> dict[str, Path]:
+    """The file of a table, and the files of settings beside it by what their name adds."""
+    path = Path(table.where.rpartition(":")[0])
+    if not path.is_file():
+        return {}
+    overlays = {
+        one.name.removeprefix(f"{path.stem}.").removesuffix(".yaml"): one
+        for one in sorted(path.parent.glob(f"{glob.escape(path.stem)}.*.yaml"))
+    }
+    return {"": path, **overlays}
 
 
 def _blessing(header: Mapping[str, Any]) -> tuple[str, ...]:
