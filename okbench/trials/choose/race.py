@@ -69,6 +69,7 @@ class Race:
         tell: Tell,
     ) -> None:
         self._deadline, self._n_rows, self._at = deadline, len(order), 0
+        self._leader = ""
 
         def follow(label: str) -> Callable[[int], None]:
             return lambda rows: tell(label, self._at + rows)
@@ -91,6 +92,9 @@ class Race:
                 break
             self._compare(part)
             self._at = upto
+        for entry in self._running():
+            if entry.gap is not None:
+                entry.stop("behind", f"behind {self._leader} on the last part")
         return tuple(map(_course, self._entries))
 
     def _is_over(self) -> bool:
@@ -155,6 +159,7 @@ class Race:
             return
         best = min(running, key=lambda entry: entry.total)
         best.p = best.gap = None
+        self._leader = best.chosen.label
         least = blocks_of(best.costs)
         level = level_of(part, len(self._entries) - 1)
         for entry in running:
@@ -173,7 +178,8 @@ def _course(entry: _Entry) -> Course:
     found = find(trial.learner)
     settings = dict(trial.settings)
     defaults = {name: known.default for name, known in settings_of(found.load()).items()}
-    given = {name: value for name, value in settings.items() if defaults.get(name) != value}
+    taken = [name for name in defaults if name in settings]
+    given = {name: settings[name] for name in taken if settings[name] != defaults[name]}
     return Course(
         entry.chosen.label, trial.learner, found.target, settings, given, tuple(entry.marks),
         entry.ending, entry.reason, entry.p,
