@@ -103,7 +103,7 @@ class Classifier(ClassifierMixin, _Wrapped):  # type: ignore[misc]
         places = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         unknown = self.classes_[places] != labels
         if unknown.any():
-            label = labels[int(np.argmax(unknown))]
+            label = labels.tolist()[int(np.argmax(unknown))]
             raise RowsError(
                 f"label {label!r} is not among the classes of the first call; name them all with"
                 " partial_fit(X, y, classes=...)"

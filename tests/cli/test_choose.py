@@ -73,10 +73,8 @@ def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows
     assert "(mistake rate in %)" in printed.out
     assert "Left out: Perceptron: it has no budget" in printed.out
     assert "has the best mistake rate on 675 rows." in printed.out
-    assert "Settings of RBP: budget 20" in printed.out
-    assert "okbench run --data 'my rows.csv' --target y" in printed.out.replace(
-        "--data 'my rows.csv' --task", "--data 'my rows.csv' --target y --task"
-    )
+    assert "Settings of RBP[budget=20]: budget 20" in printed.out
+    assert "okbench run --data 'my rows.csv' --task binary --drop id" in printed.out
 
 
 def test_the_same_race_gives_the_same_numbers(okbench: Okbench, rows: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,7 +36,7 @@ PAIRS = [
     Classifier(TVM()),
     Regressor(FOGD()),
     Regressor(RBP()),
-    Regressor(Norma()),
+    Regressor(Norma(width=2.0, step=0.3, decay=0.001)),  # its defaults take longer than 200 rows
 ]
 
 
@@ -73,22 +75,32 @@ def test_whole_numbers_are_amounts_for_a_regressor_and_never_classes_unasked() -
     X, y = load_diabetes(return_X_y=True)
     assert np.array_equal(y, np.floor(y))
     assert len(np.unique(y)) == 214
-    assert Regressor(FOGD(width=0.2, step=0.02)).fit(X, y).score(X, y) > 0.2
-    learner = FOGD(width=0.2, step=0.02).fit(X, y)
+    assert Regressor(FOGD(width=0.2)).fit(X, y).score(X, y) > 0.2
+    learner = FOGD(width=0.2).fit(X, y)
     assert learner.problem is not None
     assert learner.problem.task == "regression"
     assert learner.score(X, y) > 0.2
-    regressor = Regressor(FOGD(width=0.2, step=0.02))
+    regressor = Regressor(FOGD(width=0.2))
     regressor.partial_fit(X[:5], [3, 1, 4, 1, 5]).partial_fit(X[5:9], [2.5, 3.5, 1.25, 0.5])
     with pytest.raises(ValueError, match=r"begin\(Problem\('regression'"):
         FOGD().partial_fit(X[:5], [3.0, 1, 4, 1, 5]).partial_fit(X[5:9], [2.5, 3.5, 1.25, 0.5])
 
 
+def test_the_example_of_the_documents_runs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
+    section = text.partition("## As estimators of scikit-learn")[2]
+    (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert names["r2"] > 0.5
+    assert names["accuracy"] > 0.8
+
+
 def test_blocks_are_learned_as_a_whole() -> None:
     X, y = rings()
-    whole = Classifier(BOGD(budget=30, width=0.6))
+    whole = Classifier(BOGD(budget=30, width=0.6, decay=1e-4))
     whole.partial_fit(X, y, classes=["in", "out"])
-    cut = Classifier(BOGD(budget=30, width=0.6))
+    cut = Classifier(BOGD(budget=30, width=0.6, decay=1e-4))
     for begin in range(0, len(X), 70):
         cut.partial_fit(X[begin : begin + 70], y[begin : begin + 70], classes=["in", "out"])
     np.testing.assert_array_equal(whole.decision_function(X), cut.decision_function(X))

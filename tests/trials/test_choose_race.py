@@ -116,6 +116,16 @@ def test_a_learner_that_is_behind_is_stopped_and_the_best_sees_all_rows() -> Non
     assert behind.marks[-1].total > best.at(behind.rows).total
 
 
+def test_who_is_behind_at_the_end_is_not_called_equal() -> None:
+    courses, _ = raced(rings(1500), "FOGD[step=0.02]", "RBP[width=50]")
+    assert courses["RBP[width=50]"].ending == "behind"
+    assert courses["RBP[width=50]"].rows == 1500
+    found = standings(x=(1, 1.0, 1))
+    found = Standings(**{**vars(found), "courses": tuple(courses.values())})
+    assert found.winner is courses["FOGD[step=0.02]"]
+    assert found.equals == ()
+
+
 def test_equal_learners_are_never_told_apart() -> None:
     courses, _ = raced(rings(6000), "FOGD", "FOGD[width=0.6]")
     assert {course.ending for course in courses.values()} == {"last"}

@@ -263,7 +263,12 @@ def guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
         task = "binary" if len(distinct) <= 2 else "multiclass"
         labels = [str(label) if words else f"{label:g}" for label in distinct[:8]]
         first = ", ".join(labels) + (", …" if len(distinct) > 8 else "")
-        notes.append(f"task: {task}, from {len(distinct)} labels ({first}); --task overrides it")
+        amounts = (
+            "" if words or task == "binary" else "if they are amounts, add --task regression; "
+        )
+        notes.append(
+            f"task: {task}, from {len(distinct)} labels ({first}); {amounts}--task overrides it"
+        )
     else:
         task = "regression"
         notes.append(

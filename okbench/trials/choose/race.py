@@ -27,6 +27,7 @@ from okbench.trials.run.protocol_loop import Ended
 FIRST_PART = 2_000  # rows; each part has as many rows as all parts before it together
 LARGEST_PART = 200_000
 LEAST_PART = 400  # rows; a shorter part would say nothing
+PART_SHARE = 1 / 3  # of the time that is left, for a part that is not the last
 SLOW = 4.0  # times the usual seconds per row
 CATCHING_UP = 0.9  # a gap that shrinks to less than this share from part to part
 
@@ -40,7 +41,8 @@ class _Entry:
 
     chosen: Chosen
     runner: Runner | None  # None when it is stopped: its model is given up
-    rate: float  # seconds per row, as far as is known
+    rate: float  # seconds per row on the last part
+    cpu_rate: float  # the same without the time that other processes took
     marks: list[Mark] = field(default_factory=list)
     costs: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of the last part
     ending: Ending = "last"
@@ -69,13 +71,14 @@ class Race:
         tell: Tell,
     ) -> None:
         self._deadline, self._n_rows, self._at = deadline, len(order), 0
+        self._leader = ""
 
         def follow(label: str) -> Callable[[int], None]:
             return lambda rows: tell(label, self._at + rows)
 
         self._entries = [
             _Entry(one, Runner(one.trial, data, order, memory, self._is_over, follow(one.label)),
-                   one.rate)
+                   one.rate, one.rate)
             for one in chosen
         ]  # fmt: skip
 
@@ -91,6 +94,9 @@ class Race:
                 break
             self._compare(part)
             self._at = upto
+        for entry in self._running():
+            if entry.gap is not None:
+                entry.stop("behind", f"behind {self._leader} on the last part")
         return tuple(map(_course, self._entries))
 
     def _is_over(self) -> bool:
@@ -104,26 +110,27 @@ class Race:
         return sum(entry.rate for entry in self._running())
 
     def _affordable(self) -> int:
-        """How many rows the next part has: what all can learn in the time that is left, 0 if that
-        would say nothing. If there is no time for all rows, those are stopped first that are behind
-        and those that are much slower than the others."""
+        """How many rows the next part has, 0 if there is no time for as many as say something. If
+        all learners together would use too much of the time that is left, those are stopped that
+        are furthest behind, and then those that are much slower than the others."""
         left, rest = self._deadline - time.monotonic(), self._n_rows - self._at
+        asked = min(max(FIRST_PART, self._at), LARGEST_PART, rest)
+        share = left if asked == rest else PART_SHARE * left
         best = min(self._running(), key=lambda entry: entry.total)
-        for entry in self._running():
-            if entry.gap is not None and rest * self._rate() > left:
-                entry.stop("behind", f"behind {best.chosen.label}, and time is short")
+        behind = [entry for entry in self._running() if entry.gap is not None]
+        for entry in sorted(behind, key=lambda one: -(one.gap or 0.0)):
+            if asked * self._rate() > share:
+                entry.stop("behind", f"behind {self._leader}, and time was short")
         running = self._running()
-        usual = statistics.median_low(sorted(entry.rate for entry in running))
-        for entry in sorted(running, key=lambda one: -one.rate):
-            if rest * self._rate() <= left or entry.rate <= SLOW * usual:
-                break
-            if entry is not best and entry.marks:
+        usual = statistics.median_low(entry.cpu_rate for entry in running)
+        for entry in sorted(running, key=lambda one: -one.cpu_rate):
+            is_slow = entry.cpu_rate > SLOW * usual and entry is not best and entry.marks
+            if is_slow and asked * self._rate() > share:
                 entry.stop(
                     "slow",
-                    f"{1e6 * entry.rate:.3g} µs per row, {entry.rate / usual:.0f} times the"
-                    f" usual; about {spoken_time(entry.rate * rest)} for the other rows",
+                    f"too slow: {1e6 * entry.cpu_rate:.3g} µs per row, about"
+                    f" {spoken_time(entry.cpu_rate * rest)} for the other rows",
                 )
-        asked = min(max(FIRST_PART, self._at), LARGEST_PART, rest)
         total = self._rate()
         count = asked if total * asked <= left else int(left / total) if left > 0 else 0
         return count if count >= min(LEAST_PART, asked) else 0
@@ -133,7 +140,7 @@ class Race:
         begun = {id(entry): len(entry.marks) for entry in self._entries}
         for entry in sorted(self._running(), key=lambda one: one.rate):
             assert entry.runner is not None
-            before = entry.runner.seconds
+            before, cpu_before = entry.runner.seconds, entry.runner.cpu_seconds
             try:
                 entry.costs = entry.runner.learn(self._at, upto)
             except Ended as end:
@@ -145,6 +152,7 @@ class Race:
                 continue
             entry.marks.append(entry.runner.mark(upto))
             entry.rate = (entry.runner.seconds - before) / (upto - self._at)
+            entry.cpu_rate = (entry.runner.cpu_seconds - cpu_before) / (upto - self._at)
         return True
 
     def _compare(self, part: int) -> None:
@@ -155,6 +163,7 @@ class Race:
             return
         best = min(running, key=lambda entry: entry.total)
         best.p = best.gap = None
+        self._leader = best.chosen.label
         least = blocks_of(best.costs)
         level = level_of(part, len(self._entries) - 1)
         for entry in running:
@@ -173,7 +182,8 @@ def _course(entry: _Entry) -> Course:
     found = find(trial.learner)
     settings = dict(trial.settings)
     defaults = {name: known.default for name, known in settings_of(found.load()).items()}
-    given = {name: value for name, value in settings.items() if defaults.get(name) != value}
+    taken = [name for name in defaults if name in settings]
+    given = {name: settings[name] for name in taken if settings[name] != defaults[name]}
     return Course(
         entry.chosen.label, trial.learner, found.target, settings, given, tuple(entry.marks),
         entry.ending, entry.reason, entry.p,

@@ -61,6 +61,11 @@ class Runner:
         return self._walker.seconds
 
     @property
+    def cpu_seconds(self) -> float:
+        """The same without the time that other processes took."""
+        return self._walker.cpu_seconds
+
+    @property
     def bytes(self) -> int | None:
         """What the learner says that its model takes."""
         return figure_of(self._learner, "nbytes")
