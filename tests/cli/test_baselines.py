@@ -30,7 +30,7 @@ def test_a_report_without_outcomes_prints_the_baseline_and_names_it(okbench: Okb
     asked = okbench(*GERMAN, "--results", str(RESULTS))
     assert (printed.out, asked.err) == (asked.out, "")
     perceptron = next(line for line in printed.out.splitlines() if "Perceptron" in line)
-    assert "35.2 % ± 0.9" in perceptron  # the paper's number
+    assert "35.2 ± 0.9" in perceptron  # the paper's number
     assert "35.22 ± 0.90" in perceptron
     assert "as printed" in perceptron
 

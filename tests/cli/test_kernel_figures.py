@@ -41,8 +41,8 @@ def test_it_is_run_reported_plotted_and_put_on_a_page(okbench: Okbench, small: s
     assert {row["n"] for row in rows} == {"2"}
     assert 0 < float(rows[0]["mean"]) <= float(rows[0]["bound"]) == 100.0
     drawn = okbench("plot", small).out.split()
-    assert [Path(name).suffix for name in drawn] == [".svg", ".png", ".csv"]
-    assert Path(drawn[2]).read_text(encoding="utf-8") == ran.out
+    assert [Path(name).suffix for name in drawn] == [".pdf", ".svg", ".png", ".csv"]
+    assert Path(drawn[3]).read_text(encoding="utf-8") == ran.out
     assert okbench("site", small).code == 0
     assert 'class="bound"' in Path("site/tables/small.html").read_text(encoding="utf-8")
 
@@ -63,7 +63,7 @@ def test_kernels_can_be_a_table_too(okbench: Okbench, small: str) -> None:
     Path(small).write_text(text, encoding="utf-8")
     said = okbench("run", small, "--jobs", "1")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("small: Small (pairs ε or further off in %)")
+    assert said.out.startswith("small: Small (pairs ε or further off in %; time)")
 
 
 def test_a_learner_without_such_a_kernel_is_refused_with_its_line(

@@ -147,7 +147,8 @@ def test_a_wide_column_does_not_bring_learners_to_chance(okbench: Okbench, mine:
     plain = okbench(*DATA, *words, "--scale", "none")
     assert "warning: 'income' varies" in plain.err
     assert "use --scale standard" in plain.err
-    assert "not better than always answering the most frequent class" in plain.out
+    words = " ".join(plain.out.split())
+    assert "not better than always answering the most frequent class" in words
 
 
 def test_the_search_can_be_left_out(okbench: Okbench, mine: Path) -> None:

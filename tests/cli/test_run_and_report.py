@@ -17,7 +17,7 @@ from tests.cli.conftest import Okbench
 def test_run_prints_the_table_on_stdout_and_nothing_else_there(okbench: Okbench, tiny: str) -> None:
     said = okbench("run", tiny, "--jobs", "1")
     assert said.code == 0, said.err
-    assert said.out.startswith("tiny: A tiny table (mistake rate in %)")
+    assert said.out.startswith("tiny: A tiny table (mistake rate in %; time)")
     assert "RBP" in said.out
     assert "breast-cancer" in said.out
     assert said.err == ""
@@ -74,7 +74,8 @@ def test_report_csv_has_a_row_for_each_cell(okbench: Okbench, tiny: str) -> None
     ]
     assert set(rows[0]) == {
         "table", "dataset", "learner", "metric", "mean", "std", "n", "seconds", "status",
-        "printed", "outcome", "rests_on",
+        "printed", "outcome", "rests_on", "printed_mean", "printed_std", "printed_seconds",
+        "difference", "baseline", "timed", "bytes",
     }  # fmt: skip
 
 

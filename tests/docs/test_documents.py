@@ -34,7 +34,7 @@ CONFIGS = [
 ]
 SOURCES = sorted((ROOT / "okbench").rglob("*.py"))
 # Keys and anchors of the claims' files are names, not text.
-KEYS = re.compile(r"^\s*(untold|tells|says):|[&*]rivals", re.MULTILINE)
+KEYS = re.compile(r"^\s*says:|[&*]rivals", re.MULTILINE)
 PRIVATE_WORDS = re.compile(
     r"\b(told|tells?|reckon(s|ed)?|strangers?|held (to|against)|door|nouns?|row orders?|"
     r"one a (trial|row|class|table|pair)|at hand|rivals?|says yes)\b",
@@ -193,6 +193,15 @@ def test_the_words_are_those_of_the_field(path: Path) -> None:
     assert found is None, f"line {text[: found.start()].count(chr(10)) + 1}: {found.group()}"
 
 
+def _without_time(line: str) -> list[str]:
+    """The entries of a line of a table. Times are those of a machine: one beside a mean is left
+    out, and so is how wide the columns are."""
+    entries = re.split(r" {2,}", line.strip())
+    if set(line) <= {"-", " "}:
+        return ["rule"]
+    return entries[:-1] if "±" in line and len(entries) == 3 else entries
+
+
 def test_the_page_on_own_rows_prints_what_its_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,7 +227,7 @@ def test_the_page_on_own_rows_prints_what_its_commands_print(
         printed += done.stdout.splitlines()
     for block in _blocks(text, "text"):
         for line in filter(None, block.splitlines()):
-            assert line in printed
+            assert _without_time(line) in map(_without_time, printed)
     monkeypatch.chdir(tmp_path)
     for number, block in enumerate(_blocks(text, "yaml")):
         file = tmp_path / f"t{number}.yaml"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -123,6 +124,52 @@ def test_endings_that_may_not_last_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="5 done, 1 timeout, of 6"):
         blessed(tmp_path, [*rest, replace(last, status="timeout", total=None)])
     assert blessed(tmp_path, [*rest, replace(last, status="diverged", total=None)]).exists()
+
+
+def stopped(status: Any, **more: Any) -> list[Outcome]:
+    """Everything measured, but the last cell ended by a limit."""
+    found = all_measured(TABLE)
+    ended = [replace(one, status=status, total=None, **more) for one in found[-6:]]
+    return [*found[:-6], *ended]
+
+
+def test_a_cell_that_shows_that_its_memory_was_too_small_is_kept_and_checked(
+    tmp_path: Path,
+) -> None:
+    found = stopped("memory", rows=0, reason="needs 90 GB")
+    path = blessed(tmp_path, found)
+    kept = read_file(path)
+    assert [one.status for one in kept.measured].count("memory") == 6
+    assert len(kept.measured) == 24
+    again = check("made/small", kept, read_file(tmp_path / "runs/made/small.jsonl"))
+    assert again.passed
+    page = load_table(TABLE, tmp_path / "results", baselines=None).report
+    assert page.cells["two", "FOGD"].shortfall == "memory 6"
+
+
+def test_a_cell_with_some_trials_short_of_memory_is_refused(tmp_path: Path) -> None:
+    found = stopped("memory", rows=0)
+    with pytest.raises(DataError, match=r"5 memory, 1 done, of 6"):
+        blessed(tmp_path, [*found[:-1], all_measured(TABLE)[-1]])
+
+
+@pytest.mark.parametrize(("seconds", "is_kept"), [(7200.0, True), (60.0, False)])
+def test_a_cell_over_the_limit_of_its_table_is_kept_and_one_over_another_limit_is_not(
+    seconds: float, is_kept: bool, tmp_path: Path
+) -> None:
+    limited = replace(TABLE, protocol=replace(TABLE.protocol, time_limit=7200.0))
+    results_file(tmp_path / "runs/made/small.jsonl", stopped("timeout", seconds=seconds))
+
+    def made() -> int:
+        return bless(limited, tmp_path / "runs", tmp_path / "results", "why", Options()).trials
+
+    if is_kept:
+        assert made() == 24
+        page = load_table(limited, tmp_path / "results", baselines=None).report
+        assert page.cells["two", "FOGD"].shortfall == "over 2 h"
+    else:
+        with pytest.raises(DataError, match="6 timeout, of 6"):
+            made()
 
 
 def test_contradicting_outcomes_are_refused(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def standing(tmp_path: Path, test: str, report: Report | None) -> tuple[str, str
         table_catalogue.find,
     )
     tested = settled.tests[0]
-    return settled.standing, tested.reason, tested.tells
+    return settled.standing, tested.reason, tested.command
 
 
 BEATS = "tests: [{in: made/t, of: [A], beats: [B]}]"
@@ -255,7 +255,30 @@ def test_every_tolerance_is_marked_as_ours() -> None:
 
 def test_a_table_that_is_not_written_cannot_tell(tmp_path: Path) -> None:
     found = standing(tmp_path, BEATS, None)
-    assert found == ("not tested", "made/t is no table yet", "okbench run made/t")
+    assert found == ("not tested", "there is no table made/t yet", "")
+
+
+@pytest.mark.parametrize("paper", papers_with_claims())
+def test_an_undecidable_claim_gives_a_reason_and_names_tables_that_exist(paper: str) -> None:
+    for claim in claims_of(paper):
+        assert bool(claim.undecidable) == (not claim.tests and not claim.configured), claim.id
+        if claim.command:
+            program, verb, table, *options = claim.command.split()
+            assert (program, verb in {"run", "tune"}) == ("okbench", True)
+            found = table_catalogue.find(table)
+            labels = {column.label for column in found.learners}
+            lines = {column.line for column in found.learners}
+            if "--learners" in options:
+                named = options[options.index("--learners") + 1].split(",")
+                assert set(named) <= labels | lines, claim.id
+
+
+def test_the_reason_stands_below_an_undecidable_claim_with_its_command(tmp_path: Path) -> None:
+    page = CliRunner().invoke(command, ["rrf", "--results", str(tmp_path)]).output
+    lines = page.splitlines()
+    (place,) = [number for number, line in enumerate(lines) if "undecidable:" in line]
+    assert lines[place].startswith("  undecidable: a theorem; outcomes cannot prove it")
+    assert lines[place + 1] == "  → okbench run rrf/supplement1"
 
 
 def test_a_learner_the_table_does_not_have_is_told(tmp_path: Path) -> None:
@@ -319,12 +342,12 @@ def test_equal_printed_numbers_beat_nothing(tmp_path: Path, number: float) -> No
 
 def test_a_claim_no_table_can_tell_cannot_be_said(tmp_path: Path) -> None:
     settled = settle_claim(
-        written(tmp_path, "untold: a theorem"),
+        written(tmp_path, "undecidable: a theorem"),
         lambda _: None,
         claim_evidence.measured_evidence,
         table_catalogue.find,
     )
-    assert (settled.standing, settled.claim.untold) == ("not tested", "a theorem")
+    assert (settled.standing, settled.claim.undecidable) == ("not tested", "a theorem")
 
 
 @pytest.mark.parametrize(

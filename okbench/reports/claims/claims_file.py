@@ -20,8 +20,8 @@
           - {in: rrf/table1, setting: components, of: FOGD, over: RRF-Hinge, is: [20, 40]}
       claim18:
         says: …
-        untold: why no table can decide it
-        tells: okbench run …        # the command that would, if any
+        undecidable: why no table can decide it
+        command: okbench run …        # the command that would, if any
 
 `beats` means a difference that is decided; `matches` also takes equality; `is near` goes with
 `within`, a margin in the metric's unit. `times: 100` with `beats` asks for a factor, of seconds,
@@ -83,7 +83,7 @@ class Ratio:
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper: comparisons of outcomes, or ratios of settings. Without either,
-    `untold` says why no table can decide it.
+    `undecidable` says why no table can decide it.
     """
 
     id: str  # lsokl/claim3
@@ -91,8 +91,8 @@ class Claim:
     where: str
     tests: tuple[ClaimTest, ...] = ()
     configured: tuple[Ratio, ...] = ()
-    untold: str = ""
-    tells: str = ""
+    undecidable: str = ""
+    command: str = ""
 
 
 def claims_of(paper: str) -> tuple[Claim, ...]:
@@ -119,11 +119,11 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
 
 
 def _claim(id_: str, node: Node) -> Claim:
-    kinds = ("tests", "configured", "untold")
-    fields = node.fields({"says", "where", "tells", *kinds}, ["says", "where"])
+    kinds = ("tests", "configured", "undecidable")
+    fields = node.fields({"says", "where", "command", *kinds}, ["says", "where"])
     if sum(kind in fields for kind in kinds) != 1:
         raise node.error(
-            "a claim has either tests, configured, or untold: why no table can decide it"
+            "a claim has either tests, configured, or undecidable: why no table can decide it"
         )
     return Claim(
         id_,
@@ -133,8 +133,8 @@ def _claim(id_: str, node: Node) -> Claim:
         configured=tuple(map(_ratio, fields["configured"].elements()))
         if "configured" in fields
         else (),
-        untold=fields["untold"].text() if "untold" in fields else "",
-        tells=fields["tells"].text() if "tells" in fields else "",
+        undecidable=fields["undecidable"].text() if "undecidable" in fields else "",
+        command=fields["command"].text() if "command" in fields else "",
     )
 
 

@@ -26,13 +26,13 @@ Tables = Callable[[str], Table]
 
 @dataclass(frozen=True)
 class Tested:
-    """How a part stands, dataset by dataset; `tells` is the command that would decide the rest."""
+    """How a part stands, dataset by dataset; `command` would decide the rest."""
 
     standing: Standing
     needed: int
     evidence: tuple[Evidence, ...]
     reason: str = ""
-    tells: str = ""
+    command: str = ""
 
     @property
     def yes(self) -> int:
@@ -71,9 +71,7 @@ def _together(parts: list[Standing]) -> Standing:
 def _test(test: ClaimTest, reports: Reports, judge: Judge) -> Tested:
     report = reports(test.table)
     if report is None:
-        return Tested(
-            "not tested", 0, (), f"{test.table} is no table yet", f"okbench run {test.table}"
-        )
+        return Tested("not tested", 0, (), f"there is no table {test.table} yet")
     unknown = _unknown(test, report)
     if unknown:
         return Tested("not tested", 0, (), unknown)
@@ -93,7 +91,7 @@ def _counted(test: ClaimTest, evidence: tuple[Evidence, ...]) -> Tested:
         standing = "refuted"
     elif found.yes:
         standing = "holds partly"
-    return Tested(standing, needed, evidence, found.reason, found.tells)
+    return Tested(standing, needed, evidence, found.reason, found.command)
 
 
 def _configured(ratio: Ratio, table: Table) -> Tested:

@@ -20,8 +20,8 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
     for one in settled:
         lines.append(f"{one.claim.id:<16}{one.standing}")
         lines.append(f"  {one.claim.says} ({one.claim.where})")
-        if one.claim.untold:
-            lines.append(f"  no table can decide it: {one.claim.untold}")
+        if one.claim.undecidable:
+            lines.append(f"  undecidable: {one.claim.undecidable}")
         readings: list[ClaimTest | None] = [
             *one.claim.tests,
             *(None for _ in one.claim.configured),
@@ -30,7 +30,7 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
             lines += _tested(tested, figures)
             if reading and reading.reading:
                 lines.append(f"      ours: {reading.reading}")
-        commands = dict.fromkeys([one.claim.tells, *(tested.tells for tested in one.tests)])
+        commands = dict.fromkeys([one.claim.command, *(tested.command for tested in one.tests)])
         lines += [f"  → {command}" for command in commands if command]
         lines.append("")
     counts = Counter(one.standing for one in settled)

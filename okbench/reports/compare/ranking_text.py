@@ -103,7 +103,7 @@ def _about_the_tests(found: Comparisons) -> Iterator[str]:
         yield (
             f"Too few permutations: {found.too_few} of these comparisons have fewer than "
             f"{found.enough}, the smallest number with which Wilcoxon's test can be significant "
-            f"after that correction (okbench run … --trials {found.enough})."
+            f"after that correction (okbench run {found.table} --trials {found.enough})."
         )
     yield ORDER_NOISE
 

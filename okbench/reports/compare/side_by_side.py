@@ -10,7 +10,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from okbench.reports.compare.pairs import SIGNIFICANT, UNDECIDED
+from okbench.reports.compare.pairs import SIGNIFICANT, TOO_FEW, UNDECIDED
 from okbench.reports.guard.trial_diff import difference
 from okbench.reports.machines import of_one_machine
 from okbench.reports.numbers import mean_and_std, signed
@@ -107,7 +107,7 @@ def _note(unlike: str, values: Sequence[Mapping[int, float]], found: Paired | No
     if shared and all(values[0][r] == values[-1][r] for r in shared):
         notes.append("equal in every trial" if len(shared) > 1 else "equal")
     elif found is None:
-        notes.append(f"{UNDECIDED}: too few permutations ({len(shared)})")
+        notes.append(TOO_FEW)
     if values[0].keys() != values[-1].keys():
         notes.append(f"compared on {len(shared)} of {len(values[0].keys() | values[-1].keys())}")
     return "; ".join(part for part in notes if part)
@@ -135,8 +135,12 @@ def side_by_side_text(names: Sequence[str], lines: Sequence[ComparedCell]) -> st
             f"A change is decided if its paired t test, corrected (Holm) for {tested} lines, is "
             "significant (5 %);\neach interval is that of one line alone."
         )
-    if any("too few permutations" in line.note for line in lines):
-        remarks.append(f"At least {FEWEST_PAIRS} permutations in common are needed.")
+    if few := sum(TOO_FEW in line.note for line in lines):
+        remarks.append(
+            f"{TOO_FEW}: {few} of {len(lines)} lines cannot be decided, because they have fewer\n"
+            f"than {FEWEST_PAIRS} permutations in common "
+            f"(okbench run TABLE --trials {FEWEST_PAIRS})."
+        )
     return "\n".join([table, *(["", *remarks] if remarks else [])]) + "\n"
 
 

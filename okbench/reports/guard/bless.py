@@ -21,6 +21,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.guard.check import alike
 from okbench.reports.load import LoadedTable, load_table
 from okbench.reports.results_paths import read_file
+from okbench.reports.tables.cells import CellKey, cells
 from okbench.trials.plan.options import Options
 from okbench.trials.store.files import Store
 from okbench.trials.store.lines import environment_line, header_line, outcome_line, plan_line
@@ -50,9 +51,10 @@ def bless(
 ) -> Blessed:
     """Write the baseline of a table from what was measured of it.
 
-    Cells with the settings of the table's alternatives are kept beside its own. Cells without any
-    outcome are left out; one that is filled in part, or holds trials that timed
-    out, failed or contradict each other, is refused.
+    Cells with the settings of the table's alternatives are kept beside its own, and so are cells
+    that show a limit of the table, or that the memory was too small. Cells without any outcome are
+    left out; one that is filled in part, or holds trials that a limit of the run ended, failed or
+    contradict each other, is refused.
     """
     if not reason.strip():
         raise UsageError("a baseline needs a reason: --reason 'first measurement on …'")
@@ -81,7 +83,7 @@ def _accepted(
     loaded = load_table(table, runs, options, None, versions, contents)
     outcomes = loaded.outcomes
     named = (loaded.asked, *loaded.others.values())
-    ids = [id_ for cells in named for key, ids in cells.items()
+    ids = [id_ for one in named for key, ids in one.items()
            for id_ in _complete(table, key, ids, outcomes)]  # fmt: skip
     if not ids:
         raise DataError(f"{source} has no outcomes of {table.name} as it is now configured")
@@ -108,14 +110,14 @@ def _replaced(target: Store) -> Contents:
 
 
 def _complete(
-    table: Table, key: tuple[str, str], ids: Iterable[str], outcomes: Mapping[str, Outcome]
+    table: Table, key: CellKey, ids: Iterable[str], outcomes: Mapping[str, Outcome]
 ) -> list[str]:
     """The ids of a cell, none where nothing was measured."""
     wanted = list(ids)
     found = [outcomes[id_] for id_ in wanted if id_ in outcomes]
     endings = Counter(outcome.status for outcome in found)
     lasting = sum(endings[status] for status in LASTING)
-    if found and lasting < len(wanted):
+    if found and lasting < len(wanted) and not _is_stopped(table, key, wanted, outcomes):
         counts = ", ".join(f"{count} {status}" for status, count in endings.items())
         raise DataError(
             f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing was stored. "
@@ -123,6 +125,18 @@ def _complete(
             "--learners, --trials"
         )
     return wanted if found else []
+
+
+def _is_stopped(
+    table: Table, key: CellKey, ids: Sequence[str], outcomes: Mapping[str, Outcome]
+) -> bool:
+    """Whether a cell shows a limit instead of a number: every trial was stopped at a time limit of
+    the table, or for its memory, before it ran or while it did."""
+    (cell,) = [
+        cell for cell in cells(table, outcomes, {key: ids}) if (cell.dataset, cell.learner) == key
+    ]
+    short_of_memory = cell.statuses.get("memory", 0) == len(ids)
+    return bool(cell.na or cell.over_limit) or short_of_memory
 
 
 def _complemented(chosen: Iterable[Outcome], known: Iterable[Outcome]) -> list[Outcome]:
