@@ -8,6 +8,7 @@ __all__ = [
     "croissant",
     "figures",
     "guard",
+    "line_styles",
     "load",
     "numbers",
     "pages",

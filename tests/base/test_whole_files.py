@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from okbench.base.errors import StoreError
-from okbench.base.whole_files import move_into_place, replacing, write_whole
+from okbench.base.whole_files import copy_whole, move_into_place, replacing, write_whole
 
 
 def names(folder: Path) -> list[str]:
@@ -23,6 +23,17 @@ def test_a_file_is_written_in_a_folder_that_is_made(tmp_path: Path) -> None:
     write_whole(path, b"new")
     assert path.read_bytes() == b"new"
     assert names(path.parent) == ["file"]
+
+
+def test_a_copy_is_whole_or_not_there(tmp_path: Path) -> None:
+    path, source = tmp_path / "a" / "copy", tmp_path / "source"
+    source.write_bytes(bytes(range(256)) * 9000)  # more than one piece
+    copy_whole(source, path)
+    assert path.read_bytes() == source.read_bytes()
+    with pytest.raises(StoreError, match="copy: cannot be written"):
+        copy_whole(tmp_path / "absent", path)
+    assert path.read_bytes() == source.read_bytes()
+    assert names(path.parent) == ["copy"]
 
 
 def test_a_block_that_raises_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from outcome_material import MACHINE, results_file
 from small_table import measured, small_table
 
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
+from okbench.reports.site.about import About, DatasetFacts
 from okbench.reports.site.build import Site, build
 from okbench.trials.trial_types import Outcome
 
@@ -64,7 +65,9 @@ def hostile_site(folder: Path) -> Site:
     table = hostile_table()
     machines = {"e1": {**MACHINE, "cpu": CPU}}
     results_file(folder / f"runs/{NAME}.jsonl", list(hostile_outcomes(table)), machines=machines)
-    return build(folder / "runs", folder / "site", [table])
+    facts = DatasetFacts("one", "binary", 2, page=f"https://example.org/{'long' * 30}")
+    about = About(datasets={"one": facts})
+    return build(folder / "runs", folder / "site", [table], about=about)
 
 
 class Page(HTMLParser):

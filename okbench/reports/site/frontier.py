@@ -41,7 +41,10 @@ from okbench.reports.tables.report import Report
 
 @dataclass(frozen=True)
 class Cost:
-    """What a learner is paid in. `clocked` says that it depends on the machine."""
+    """What a learner costs besides its mistakes. `clocked`: the machine decides it too.
+
+    `of` gives the cost of a cell, `words` write it at an axis and `exact` beside a point.
+    """
 
     name: str
     of: Callable[[Cell], float | None]
@@ -94,16 +97,16 @@ class Frontier:
 
 def frontier(report: Report, dataset: str, cost: Cost = SECONDS) -> Frontier:
     """The frontier over complete cells, where all seconds are of one machine."""
-    paid = [
+    known = [
         cell
         for learner in report.learners
         if cost.of(cell := report.cells[dataset, learner]) and cell.mean is not None
     ]
-    spots = tuple(_spot(cell, cost) for cell in paid)
-    if cost.clocked and len({found for cell in paid for found in cell.environments}) > 1:
+    spots = tuple(_spot(cell, cost) for cell in known)
+    if cost.clocked and len({found for cell in known for found in cell.environments}) > 1:
         reason = "not drawn: its seconds are of several machines or versions"
         return Frontier(dataset, spots, (), reason)
-    if cost.clocked and len({cell.timed for cell in paid}) > 1:
+    if cost.clocked and len({cell.timed for cell in known}) > 1:
         reason = "not drawn: some of its seconds were measured alone and some side by side"
         return Frontier(dataset, spots, (), reason)
     sign = 1.0 if report.lower_is_better else -1.0
@@ -157,10 +160,10 @@ def _chart(
 
 
 def _spot(cell: Cell, cost: Cost) -> Spot:
-    paid = cost.of(cell)
-    assert paid is not None
+    costs = cost.of(cell)
+    assert costs is not None
     assert cell.mean is not None
-    return Spot(cell.learner, paid, cell.mean, cell.std or 0.0, cell.shortfall)
+    return Spot(cell.learner, costs, cell.mean, cell.std or 0.0, cell.shortfall)
 
 
 def _stairs(best: Sequence[Spot], x: Axis, y: Axis) -> str:

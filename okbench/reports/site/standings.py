@@ -10,7 +10,7 @@ from okbench.reports import numbers
 from okbench.reports.site.cell_links import data_of, learner_of
 from okbench.reports.site.places import Place
 from okbench.reports.site.table_views import TableView
-from okbench.reports.tables.cells import Cell, CellKey
+from okbench.reports.tables.cells import CellKey
 from okbench.reports.tables.report import Report
 from okbench.reports.tables.verdicts import Result
 
@@ -78,11 +78,7 @@ def _ranks(report: Report, dataset: str) -> dict[str, int]:
     found = {
         label: cell.mean
         for label in report.learners
-        if _counts(cell := report.cells[dataset, label]) and cell.mean is not None
+        if (cell := report.cells[dataset, label]).complete and cell.mean is not None
     }
     ordered = sorted(found.values(), reverse=not report.lower_is_better)
     return {label: ordered.index(mean) + 1 for label, mean in found.items()}
-
-
-def _counts(cell: Cell) -> bool:
-    return cell.complete

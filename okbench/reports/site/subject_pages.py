@@ -69,7 +69,8 @@ def dataset_html(name: str, found: Sequence[Standing], about: About) -> str:
     for table in dict.fromkeys(one.table for one in found):
         here = [one for one in found if one.table == table]
         title = tag("a", table, href=link(path, page_of(table)))
-        grid_ = _cells(path, here, "dataset", name=f"cells-{len(body)}", caption=f"{table}")
+        caption = f"{here[0].metric}: mean ± standard deviation over trials"
+        grid_ = _cells(path, here, "dataset", f"cells-{len(body)}", caption)
         body.append(tag("section", tag("h2", title), grid_))
     return page(name, path, *body, trail=(("Results", INDEX), ("Datasets", DATASETS)), foot=_FOOT)
 
