@@ -139,7 +139,7 @@ def test_a_worker_with_an_empty_cache_gets_rows_and_learners_and_gives_the_same_
 def test_trials_of_a_killed_worker_run_again_and_a_late_worker_takes_part(
     scheduler: Scheduler,
 ) -> None:
-    slow = [trial("Sleeps", repetition=r, settings=(("seconds", 0.0005),)) for r in range(12)]
+    slow = [trial("Sleeps", repetition=r, settings=(("seconds", 0.001),)) for r in range(12)]
     found: list[Batch] = []
     with (
         scheduler.worker("stays"),
