@@ -155,10 +155,7 @@ class Submission:
             )
         if self._shunned and not self._places.keys() - self._shunned.keys():
             reasons = "; ".join(f"{self._name(id_)}: {why}" for id_, why in self._shunned.items())
-            raise OkbenchError(
-                f"no worker is left that can run the trials: {reasons}. Install the same versions "
-                "there, or run with --other-versions record to have them recorded"
-            )
+            raise OkbenchError(f"no worker is left that can run the trials: {reasons}")
 
     def _submit(self) -> None:
         usable = [place for id_, place in self._places.items() if id_ not in self._shunned]

@@ -88,7 +88,8 @@ def run_trial(here: Here, terms: RunTerms, trial: Trial) -> Reply | None:
     try:
         other = differences(terms.versions)
         if other and not terms.recorded:
-            return Refused(here.place, "; ".join(other))
+            advice = "install the same there, or have it recorded with --other-versions record"
+            return Refused(here.place, f"{'; '.join(other)} ({advice})")
         key = dict(terms.rows.keys)[trial.dataset, trial.variant]
         if reason := rows.lacks(trial.dataset, trial.variant, key, terms.fetching):
             return Lacks(here.place, _folder(), reason)
