@@ -69,12 +69,12 @@ def standing_chip(standing: Standing) -> Markup:
 def _claim(settled: Settled, tables: frozenset[str]) -> Markup:
     claim = settled.claim
     readings: list[ClaimTest | None] = [*claim.tests, *(None for _ in claim.configured)]
-    commands = dict.fromkeys([claim.tells, *(tested.tells for tested in settled.tests)])
+    commands = dict.fromkeys([claim.command, *(tested.command for tested in settled.tests)])
     return tag(
         "article",
         tag("h3", standing_chip(settled.standing), " ", claim.id, id=anchor(claim.id)),
         tag("p", claim.says, tag("span", f" ({claim.where})", class_="quiet")),
-        tag("p", f"No table can decide it: {claim.untold}.") if claim.untold else None,
+        tag("p", f"No table can decide it: {claim.undecidable}.") if claim.undecidable else None,
         [
             _part(tested, reading, f"{anchor(claim.id)}-{number}", tables)
             for number, (tested, reading) in enumerate(zip(settled.tests, readings, strict=True))
