@@ -17,7 +17,10 @@ from okbench.reports.site.verdicts import SHOWN, judged, legend, tally
 from okbench.reports.tables.verdicts import AGREES, Judgement
 
 PATH = "index.html"
-_KINDS = {"table": "table", "curves": "figure", "sweep": "figure", "complexity": "orders"}
+_KINDS = {
+    "table": "table", "curves": "figure", "sweep": "figure", "contours": "figure",
+    "complexity": "orders",
+}  # fmt: skip
 
 
 def index_page(found: Sequence[TableView]) -> str:
