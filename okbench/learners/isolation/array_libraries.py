@@ -126,8 +126,10 @@ class TorchFinder(Finder):
     n_bytes = 256 * 1024 * 1024
 
     def __init__(self, torch: Any, *given: Any) -> None:
-        super().__init__(*given)
         self._torch, self._device = torch, _torch_device(torch)
+        if self._device == "cpu":
+            self.rows, self.n_bytes = 256, NumpyFinder.n_bytes
+        super().__init__(*given)
         torch.set_float32_matmul_precision("highest")  # no product of fewer digits
         self._sent = self._on_device(self._single)
         self._places = self._on_device(self._lines.astype(np.int64)) if self._is_shared else None
