@@ -79,3 +79,11 @@ def test_the_device_of_nearest_points_stands_under_the_table(okbench: Okbench) -
     assert (said.code, said.err) == (0, "")
     assert "Device of near: numpy " in said.out
     assert "Device of trees" not in said.out
+
+
+def test_a_psi_beyond_the_rows_is_cut_and_said(okbench: Okbench) -> None:
+    text = TABLE.replace("map: iforest, partitionings: 5, psi: 4", "psi: 64, initial: 10")
+    Path("table.yaml").write_text(text, encoding="utf-8")
+    said = okbench("run", "table.yaml", "--jobs", "1")
+    assert "trees: psi = 64 was cut to the 10 rows of the map." in said.out
+    assert "near: psi" not in said.out
