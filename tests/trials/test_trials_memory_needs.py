@@ -59,7 +59,7 @@ def test_no_model_is_smaller_than_what_is_computed_of_it(entry, rows) -> None:
     ("kind", "terms"),
     [
         ("iforest", "1600 cells × 12 B"),
-        ("nearest", "1000 points × 4 features × 8 B"),
+        ("nearest", "1000 points × 4 features × 12 B"),
     ],
 )
 @pytest.mark.parametrize("learner", ["IK-OGD", "IK-SVM"])

@@ -151,14 +151,13 @@ def find_cells(
 
 
 @compiled()
-def settle(
-    rows: Any, points: Any, lines: Any, slacks: Any, best: Any, second: Any, cells: Any
-) -> None:
-    """Find again, by squared differences, the cells (rows × partitionings) that the two largest
-    closenesses (partitionings × rows) do not decide; equal ones do not."""
+def settle(rows: Any, points: Any, lines: Any, slacks: Any, counts: Any, cells: Any) -> None:
+    """Find again, by squared differences, the cells (rows × partitionings) of which not just one
+    point may be the nearest, as `counts` (partitionings × rows) says. Where closenesses are exact,
+    the cell is right already."""
     for i in range(lines.shape[0]):
         for r in range(len(rows)):
-            if second[i, r] < best[i, r] - slacks[r] or lines.shape[1] == 1:
+            if counts[i, r] == 1 or slacks[r] == 0.0:
                 continue
             cell, nearest = -1, np.inf
             for k in range(lines.shape[1]):

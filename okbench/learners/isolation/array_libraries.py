@@ -117,22 +117,27 @@ class NumpyFinder(Finder):
 class TorchFinder(Finder):
     """By PyTorch, on a CUDA device if there is one.
 
-    Points are sent to the device once. What comes back for each row and partitioning is the largest
-    closeness, its number, and the second largest.
+    Points are sent to the device once. What comes back for each row and partitioning is how many
+    points may be the nearest, and the number of the first of them.
     """
 
     rows = 1024
     n_bytes = 256 * 1024 * 1024
 
     def __init__(self, torch: Any, *given: Any) -> None:
-        super().__init__(*given)
         self._torch, self._device = torch, _torch_device(torch)
+        if self._device == "cpu":
+            self.rows, self.n_bytes = 256, NumpyFinder.n_bytes
+        super().__init__(*given)
         torch.set_float32_matmul_precision("highest")  # no product of fewer digits
         self._sent = self._on_device(self._single)
         self._places = self._on_device(self._lines.astype(np.int64)) if self._is_shared else None
+        numbers = np.arange(self._lines.shape[1], dtype=np.int32)
+        self._numbers = self._on_device(numbers.reshape(1, -1, 1))
 
     def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
         turned = self._on_device(rounded).T
+        slack = self._on_device(np.nextafter(slacks.astype(np.float32), np.float32(np.inf)))
         shared = None if self._places is None else self._torch.matmul(self._sent, turned)
         for part in self._parts():
             lines = self._lines[part]
@@ -141,14 +146,14 @@ class TorchFinder(Finder):
             else:
                 own = self._torch.index_select(shared, 0, self._places[part].reshape(-1))
             own = own.reshape(*lines.shape, len(rows))
-            for s, size in enumerate(self._sizes):
-                largest, numbers = self._torch.topk(own[:, :size], min(2, int(size)), dim=1)
-                best, found = largest.cpu().numpy(), numbers.cpu().numpy()
-                out[s, :, part] = found[:, 0].T
-                settle(
-                    rows, self._points, lines[:, :size], slacks, best[:, 0], best[:, -1],
-                    out[s, :, part],
-                )  # fmt: skip
+            for s, size in enumerate(self._sizes.tolist()):
+                asked, numbers = own[:, :size], self._numbers[:, :size]
+                near = asked >= asked.amax(dim=1, keepdim=True) - slack
+                found = self._torch.where(near, numbers, size).amin(dim=1).cpu().numpy()
+                counts = near.sum(dim=1).cpu().numpy()
+                cells = out[s, :, part]
+                cells[:] = found.T
+                settle(rows, self._points, lines[:, :size], slacks, counts, cells)
 
     def _on_device(self, values: NDArray[Any]) -> Any:
         return self._torch.from_numpy(values).to(self._device)

@@ -95,6 +95,11 @@ class IsolationLearner(RowLearner):
         return described(str(self.library)) if self.map == "nearest" else None
 
     @property
+    def remark(self) -> str | None:
+        """That there were fewer rows than psi, where it is so."""
+        return self._map.remark if self._map else None
+
+    @property
     def nbytes(self) -> int:
         held = [value for name, value in vars(self).items() if name != "_map"]
         return sum(a.nbytes for a in arrays_in(held)) + (self._map.nbytes if self._map else 0)

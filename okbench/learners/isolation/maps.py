@@ -91,6 +91,13 @@ class IsolationMap:
         return found
 
     @property
+    def remark(self) -> str | None:
+        """That there were fewer rows than psi, where it is so."""
+        if self._partitions is None or self.size == int(self.psi):
+            return None
+        return f"psi = {int(self.psi):,} was cut to the {self.size:,} rows of the map"
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays that hold the partitionings."""
         held = vars(self._partitions).values() if self._partitions else ()

@@ -75,6 +75,12 @@ class IKSVM(LinearSVM):
         self.iterations = iterations
         self.library = library
 
+    @property
+    def remark(self) -> str | None:
+        """That there were fewer rows than psi, where it is so."""
+        made = getattr(self, "_map", None)
+        return made.remark if made else None
+
     def check_settings(self) -> None:
         super().check_settings()
         check_map_settings(self)

@@ -107,7 +107,7 @@ def _as_configured(path: Path, loaded: LoadedTable) -> TableView:
     found = _bare(path, loaded, (f"Not here: {', '.join(absent)}.",) if absent else ())
     if loaded.table.kind == "complexity":
         return replace(found, orders=growth_of(loaded))
-    if loaded.table.kind == "sweep":
+    if loaded.table.kind in ("sweep", "contours"):
         return replace(found, picture=picture_of(loaded))
     return replace(found, report=loaded.report, picture=picture_of(loaded, converging=True))
 

@@ -58,6 +58,7 @@ def metric_notes(report: Report, bold: bool = False, compared: bool = True) -> t
         )
     for words in sorted({cell.over_limit for cell in measured if cell.over_limit}):
         notes.append(f"{words}: every trial outran the paper's own limit, and was ended there.")
+    notes += [f"{name}: {'; '.join(said)}." for name, said in report.remarks.items()]
     notes += [*report.settings, *report.warnings]
     if report.disputed:
         notes.append(

@@ -52,7 +52,8 @@ class Report:
     na_after: float = math.inf
     settings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by learner, if stated
+    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stated, by learner
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # likewise
     recoveries: Mapping[CellKey, Recovery] = field(default_factory=dict)
 
     @cached_property
@@ -147,25 +148,24 @@ def report(
         alternatives=alternatives or {},
         shown=table.shown,
         na_after=table.protocol.na_after,
-        devices=_devices(table, outcomes, expected),
+        devices=_stated("device", table, outcomes, expected),
+        remarks=_stated("remark", table, outcomes, expected),
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
         recoveries=recoveries(table, outcomes, expected),
     )
 
 
-def _devices(
-    table: Table, outcomes: Mapping[str, Outcome], expected: Expected
+def _stated(
+    name: str, table: Table, outcomes: Mapping[str, Outcome], expected: Expected
 ) -> dict[str, tuple[str, ...]]:
-    """What learners state of the devices that they computed on."""
+    """What learners state of their trials under this name, by their labels."""
     found = {
-        (key[1], outcomes[id_].extra.get("device"))
-        for key, ids in expected.items()
+        (label, outcomes[id_].extra[name])
+        for (_, label), ids in expected.items()
         for id_ in ids
-        if id_ in outcomes
+        if id_ in outcomes and name in outcomes[id_].extra
     }
     labels = [column.label for column in table.learners]
-    stated = {
-        label: tuple(sorted(one for of, one in found if of == label and one)) for label in labels
-    }
-    return {label: devices for label, devices in stated.items() if devices}
+    stated = {label: tuple(sorted(text for of, text in found if of == label)) for label in labels}
+    return {label: texts for label, texts in stated.items() if texts}

@@ -185,8 +185,8 @@ def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
         return [(f"{cells} cells × {_ENTRY} B", cells * _ENTRY)]
     points = min(cells, references)
     columns = _columns(data, points)
-    term = f"{points} points × {columns} features × {_NUMBER} B"
-    return [(term, points * columns * _NUMBER)]
+    number = _NUMBER + _SINGLE  # points are held in both precisions
+    return [(f"{points} points × {columns} features × {number} B", points * columns * number)]
 
 
 _PARTS = (_supports, _frequencies, _particles, _partitionings)

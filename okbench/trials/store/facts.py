@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
-FACTS = ("device", "surface")
-_LONGEST, _MOST = 200, 1000  # characters of a device; places of a surface in one direction
+FACTS = ("device", "remark", "surface")
+_LONGEST, _MOST = 200, 1000  # characters of a text; places of a surface in one direction
 
 
 def facts_of(learner: Any) -> dict[str, Any]:
-    """The `device` a learner computed on, as text, and the `surface` of its kernel, where it has
-    such attributes that are as they are written down."""
+    """What a learner has of these attributes, as they are written down: the `device` it computed
+    on and a `remark` on its run, as text, and the `surface` of its kernel."""
     found = {name: _attribute(learner, name) for name in FACTS}
     return {name: value for name, value in found.items() if is_fact(name, value)}
 
 
 def is_fact(name: str, value: Any) -> bool:
-    """Whether a device is a short text, and a surface has numbers on a grid: {x, y, values}, with a
-    list of values for each y."""
-    if name == "device":
+    """Whether a device or a remark is a short text, and a surface has numbers on a grid: {x, y,
+    values}, with a list of values for each y."""
+    if name in ("device", "remark"):
         return type(value) is str and value.isprintable() and 0 < len(value) <= _LONGEST
     if type(value) is not dict or value.keys() != {"x", "y", "values"}:
         return False

@@ -64,6 +64,7 @@ _EXTRA: _Types = {
     "expected_seconds": (int, float),
     "classes": (list,),
     "device": (str,),
+    "remark": (str,),
     "surface": (dict,),
     "changes": (list,),
     "beside": (dict,),
