@@ -18,6 +18,7 @@ import psutil
 
 from okbench.base.errors import OkbenchError
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.mapped_rows import mapped_array
 from okbench.learners.registry import find, is_ours, settings_of
 from okbench.papers.values import Value
 from okbench.trials.plan.options import Options
@@ -221,10 +222,7 @@ def _arrays(data: Dataset) -> tuple[Any, ...]:
 
 def _is_mapped(data: Dataset) -> bool:
     """Whether the rows are a file that the system reads and gives up as it needs to."""
-    array = _arrays(data)[0]
-    while array is not None and not isinstance(array, np.memmap):
-        array = getattr(array, "base", None)
-    return array is not None
+    return mapped_array(_arrays(data)[0]) is not None
 
 
 def _columns(data: Dataset, supports: int) -> int:
