@@ -33,3 +33,11 @@ def spoken_time(seconds: float) -> str:
 def now() -> str:
     """The present moment in UTC by ISO 8601, as records and outcomes state it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def spoken_bytes(count: float) -> str:
+    """Bytes in the unit that reads best."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"

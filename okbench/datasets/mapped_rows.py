@@ -82,15 +82,12 @@ class MappedRows:
 def mapped_array(array: NDArray[Any]) -> MappedArray | None:
     """The mapping behind an array of a named file; None for an array in memory."""
     owner: Any = array
-    while not isinstance(owner, np.memmap):
+    while owner is not None and not isinstance(getattr(owner, "base", None), mmap.mmap):
         owner = getattr(owner, "base", None)
-        if owner is None:
-            return None
-    memory: Any = owner.base
-    if owner.filename is None or not isinstance(memory, mmap.mmap):
+    if owner is None or getattr(owner, "filename", None) is None:
         return None
     within = _address(array) - _address(owner)
-    return MappedArray(array, memory, owner.offset % mmap.ALLOCATIONGRANULARITY + within)
+    return MappedArray(array, owner.base, owner.offset % mmap.ALLOCATIONGRANULARITY + within)
 
 
 def _address(array: NDArray[Any]) -> int:

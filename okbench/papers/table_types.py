@@ -312,6 +312,13 @@ class Table:
         """Where the permutations of a dataset come from."""
         return row.orders or self.protocol.orders
 
+    @property
+    def order_note(self) -> str:
+        """What a reader must know of rows that are not met in permutations; empty if all are."""
+        names = [row.name for row in self.datasets if self.orders_of(row) == "block-shuffled"]
+        words = "Block-shuffled orders, another kind than permutations of all rows"
+        return f"{words}: {', '.join(names)}." if names else ""
+
     def in_orders(self, orders: Orders) -> Table:
         """The table with all its rows met in orders of another kind."""
         rows = tuple(replace(row, orders=None) for row in self.datasets)

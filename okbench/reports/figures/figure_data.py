@@ -280,6 +280,8 @@ def _notes(
     assert table.figure
     orders = sorted({mark.expected for mark in marks})
     yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
+    if table.order_note:
+        yield table.order_note
     levels = [column.label for column in table.learners if not column.point]
     if table.kind == "sweep" and levels:
         yield f"Not swept, the same at every place: {', '.join(levels)}."

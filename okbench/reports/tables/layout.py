@@ -266,6 +266,7 @@ def _seconds(cell: Cell) -> str:
 def _metric_notes(report: Report, any_best: bool, like_paper: bool) -> tuple[str, ...]:
     measured = report.cells.values()
     notes = ["Mean ± standard deviation (n − 1) over trials."]
+    notes += [report.order_note] if report.order_note else []
     if report.has_printed:
         notes.append(f"{PAPER}: copied from the paper; difference: {OURS} minus paper.")
         notes.append(

@@ -29,7 +29,8 @@ class Report:
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
     one family of tests; `alternatives` are the cells measured with other settings, by name. `shown`
     is what the table asks its reports to show, `na_after` the seconds beyond which a cell is NA.
-    `settings` and `warnings` are sentences about what a user added.
+    `settings` and `warnings` are sentences about what a user added, `order_note` is one about rows
+    that are not met in permutations.
     """
 
     table: str
@@ -50,6 +51,7 @@ class Report:
     na_after: float = math.inf
     settings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    order_note: str = ""
 
     @cached_property
     def stars(self) -> Mapping[str, Star]:
@@ -145,4 +147,5 @@ def report(
         na_after=table.protocol.na_after,
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
+        order_note=table.order_note,
     )

@@ -17,12 +17,14 @@ import numpy as np
 import psutil
 
 from okbench.base.errors import OkbenchError
+from okbench.base.quantities import spoken_bytes
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.mapped_rows import mapped_array
 from okbench.learners.registry import find, is_ours, settings_of
 from okbench.papers.values import Value
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
@@ -125,14 +127,6 @@ def available() -> int:
     return max(0, min(free, limit - used + files))
 
 
-def spoken_bytes(count: float) -> str:
-    """Bytes in the unit that reads best."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
-
-
 def _need(
     data: Dataset, dataset: str, learner: str, settings: Mapping[str, Any], at_once: int
 ) -> Need:
@@ -210,19 +204,10 @@ def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
     return min(_whole(settings.get("initial")) or data.X.shape[0], data.X.shape[0])
 
 
-def rows_bytes(data: Dataset) -> int:
-    """Bytes of the rows and labels of a dataset."""
-    return int(sum(array.nbytes for array in _arrays(data)) + data.y.nbytes)
-
-
-def _arrays(data: Dataset) -> tuple[Any, ...]:
-    X = data.X
-    return (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
-
-
 def _is_mapped(data: Dataset) -> bool:
     """Whether the rows are a file that the system reads and gives up as it needs to."""
-    return mapped_array(_arrays(data)[0]) is not None
+    X = data.X
+    return mapped_array(X if isinstance(X, np.ndarray) else X.data) is not None
 
 
 def _columns(data: Dataset, supports: int) -> int:

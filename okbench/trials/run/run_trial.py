@@ -19,10 +19,10 @@ from okbench.learners.registry import allow, find, is_allowed
 from okbench.protocols.contract import BATCH, MAP, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.account import Beginning, Warming
 from okbench.trials.run.block_sizes import MOST
-from okbench.trials.run.memory_needs import rows_bytes
 from okbench.trials.run.protocol_loop import Limits, Tell, held_here, nobody, walk
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.trial_types import Outcome, Status, Trial
