@@ -7,6 +7,7 @@ Rows of 20 float64 features are generated once in the folder, as okbench keeps p
 kept if they are there. Every learner runs in a process of its own, which is given the rows as the
 protocol loop gives them: the clock runs over the picking of rows, the learner and the scoring. The
 files are dropped from the system's cache before each pass, so that they are read from the disk.
+CPU time beside the clock shows what others on a busy machine took the core for.
 Memory is the resident size that the system reports, mapped pages of files included.
 """
 
@@ -57,6 +58,7 @@ class Pass:
     learner: str
     rows: int
     seconds: float
+    cpu_seconds: float
     mistakes: float
     megabytes: float  # at most
     points: tuple[tuple[int, float, float], ...]
@@ -64,6 +66,10 @@ class Pass:
     @property
     def rate(self) -> float:
         return self.rows / self.seconds
+
+    @property
+    def cpu_rate(self) -> float:
+        return self.rows / self.cpu_seconds
 
 
 def main() -> None:
@@ -83,11 +89,13 @@ def main() -> None:
         )
         passes.append((memory, disk))
         share = disk.rate / max(memory.rate, shuffled.rate)
+        of_cpu = disk.cpu_rate / max(memory.cpu_rate, shuffled.cpu_rate)
         kept = share >= LEAST_SHARE and disk.megabytes * 1e6 < MOST_BYTES
         print(
             f"  {name:6}{disk.rate / 1e3:8,.0f} k rows/s from the disk; in memory"
             f" {memory.rate / 1e3:,.0f} (permutation), {shuffled.rate / 1e3:,.0f} (blocks):"
-            f" {share:.0%} of the faster; {disk.megabytes:,.0f} MB resident at most;"
+            f" {share:.0%} of the faster, {of_cpu:.0%} by CPU time;"
+            f" {disk.megabytes:,.0f} MB resident at most;"
             f" {100 * disk.mistakes / disk.rows:.2f} % mistakes, {disk.seconds:,.0f} s"
             f"{'' if kept else '  (target missed)'}",
             flush=True,
@@ -155,7 +163,7 @@ def _measured(learner: str, where: str, folder: Path, rows: int) -> dict[str, An
     order: Any = "seeded" if where == "memory" else "block-shuffled"
     few = replace(data, X=data.X[:5_000], y=data.y[:5_000])
     _pass(learner, few, order, nobody)
-    begun_at, points = time.perf_counter(), []
+    begun_at, cpu, points = time.perf_counter(), time.process_time(), []
 
     def note(report: Any) -> None:
         if hasattr(report, "upto"):
@@ -163,8 +171,10 @@ def _measured(learner: str, where: str, folder: Path, rows: int) -> dict[str, An
 
     total = _pass(learner, data, order, note)
     seconds = time.perf_counter() - begun_at
+    cpu = time.process_time() - cpu
     kept = points[:: max(1, len(points) // _SAMPLES)]
-    return {"seconds": seconds, "mistakes": total, "megabytes": peak_megabytes(), "points": kept}
+    return {"seconds": seconds, "cpu_seconds": cpu, "mistakes": total,
+            "megabytes": peak_megabytes(), "points": kept}  # fmt: skip
 
 
 def _pass(learner: str, data: Dataset, order: Any, tell: Any) -> float:
