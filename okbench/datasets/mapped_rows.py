@@ -1,93 +1,156 @@
-"""Rows that are mapped from files: what is read ahead of its use, and given back after it.
+"""Rows that are mapped from files, read a window at a time into memory that is used again.
 
 A mapped file needs no memory of its own, but every page that was looked at counts as held by the
-process until the system wants it back. Rows that are met in long stretches give it back themselves.
+process, and costs a fault of its own. Rows that are met window by window are therefore read from
+their files in long stretches, those of the next window ahead of their use.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable
+import os
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.errors import StoreError
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
 
 Stretch = tuple[int, int]  # first row, row after the last
 
 
-@dataclass(frozen=True)
-class MappedArray:
-    """An array that is mapped from a file, whose first number is `offset` bytes into the memory."""
+class FileArray:
+    """An array that is mapped from a file, read from there by stretches of its first axis."""
 
-    array: NDArray[Any]
-    memory: mmap.mmap
-    offset: int
+    def __init__(self, array: NDArray[Any], path: Path, offset: int) -> None:
+        self.array, self._path, self._offset = array, path, offset
+        self._entry = array.strides[0]
+        self._buffer = np.empty((0, *array.shape[1:]), dtype=array.dtype)
+        self._files = ExitStack()
+        try:
+            self._file = self._files.enter_context(path.open("rb", buffering=0))
+        except OSError as error:
+            raise self._unreadable(error) from error
+        weakref.finalize(self, self._files.close)
 
-    def read_ahead(self, first: int, last: int) -> None:
-        """Ask the system to have these entries of the first axis ready."""
-        entry = self.array.strides[0]
-        begin = (self.offset + first * entry) // mmap.PAGESIZE * mmap.PAGESIZE
-        end = min(self.offset + last * entry, len(self.memory))
-        if hasattr(mmap, "MADV_WILLNEED") and end > begin:
-            self.memory.madvise(mmap.MADV_WILLNEED, begin, end - begin)
+    def read(self, stretches: Sequence[Stretch]) -> NDArray[Any]:
+        """These entries one after the other, until the next call."""
+        count = sum(last - first for first, last in stretches)
+        if count > len(self._buffer):
+            self._buffer = np.empty((count, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
+        room: Any = self._buffer.reshape(-1).view(np.uint8).data
+        at = 0
+        try:
+            for first, last in stretches:
+                end = at + (last - first) * self._entry
+                self._file.seek(self._offset + first * self._entry)
+                while at < end:
+                    found = self._file.readinto(room[at:end])
+                    if not found:
+                        raise OSError("it has become shorter")
+                    at += found
+        except OSError as error:
+            raise self._unreadable(error) from error
+        return self._buffer[:count]
 
-    def give_back(self) -> None:
-        """Let the system have the pages; they are read again when they are looked at again."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self.memory.madvise(mmap.MADV_DONTNEED)
+    def read_ahead(self, stretches: Sequence[Stretch]) -> None:
+        """Ask the system to have these entries ready."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        for first, last in stretches:
+            begin, size = self._offset + first * self._entry, (last - first) * self._entry
+            os.posix_fadvise(self._file.fileno(), begin, size, os.POSIX_FADV_WILLNEED)
+
+    def _unreadable(self, error: OSError) -> StoreError:
+        return StoreError(f"{self._path}: cannot be read ({error.strerror or error})")
 
 
 @dataclass(frozen=True)
 class MappedRows:
-    """The arrays of prepared rows that are mapped from files: dense rows, or `starts` and the
-    values and columns of sparse ones; and the labels."""
+    """Prepared rows in files: dense rows, or the starts, values and columns of sparse ones; and
+    the labels."""
 
-    by_row: tuple[MappedArray, ...]
-    by_entry: tuple[MappedArray, ...] = ()
-    starts: NDArray[Any] | None = None
+    width: int
+    rows: FileArray  # dense rows, or the values of sparse ones
+    labels: FileArray | None
+    labels_here: NDArray[Any]
+    columns: FileArray | None = None
+    starts: FileArray | None = None
 
     @classmethod
     def of(cls, dataset: Dataset) -> MappedRows | None:
         """None for rows that are in memory."""
         X, y = dataset.X, dataset.y
         if isinstance(X, np.ndarray):
-            rows, labels = mapped_array(X), mapped_array(y)
-            return cls(_there(rows, labels)) if rows else None
-        values, columns = mapped_array(X.data), mapped_array(X.indices)
-        if values is None:
+            rows = file_array(X)
+            return cls(X.shape[1], rows, file_array(y), y) if rows else None
+        parts = [file_array(each) for each in (X.data, X.indices, X.indptr)]
+        values, columns, starts = parts
+        if values is None or columns is None or starts is None:
             return None
-        by_row = _there(mapped_array(X.indptr), mapped_array(y))
-        return cls(by_row, _there(values, columns), X.indptr)
+        return cls(X.shape[1], values, file_array(y), y, columns, starts)
 
-    def read_ahead(self, stretches: Iterable[Stretch]) -> None:
+    def read(self, stretches: Sequence[Stretch]) -> tuple[Matrix, NDArray[Any]]:
+        """These rows one after the other, and their labels, until the next call."""
+        if self.labels is None:
+            y = np.concatenate([self.labels_here[first:last] for first, last in stretches])
+        else:
+            y = self.labels.read(stretches)
+        if self.columns is None:
+            return self.rows.read(stretches), y
+        entries, counts = self._entries(stretches)
+        values, columns = self.rows.read(entries), self.columns.read(entries)
+        return csr_of(values, columns, starts_of(counts), self.width), y
+
+    def read_ahead(self, stretches: Sequence[Stretch]) -> None:
         """Ask the system to have these rows ready."""
+        if self.labels is not None:
+            self.labels.read_ahead(stretches)
+        if self.columns is None:
+            self.rows.read_ahead(stretches)
+            return
+        entries, _ = self._entries(stretches)
+        self.rows.read_ahead(entries)
+        self.columns.read_ahead(entries)
+
+    def _entries(self, stretches: Sequence[Stretch]) -> tuple[list[Stretch], NDArray[np.int64]]:
+        """Where the entries of these rows are, and how many each row has."""
+        assert self.starts is not None
+        starts = self.starts.read([(first, last + 1) for first, last in stretches])
+        found, counts, at = [], [], 0
         for first, last in stretches:
-            for each in self.by_row:
-                each.read_ahead(first, last)
-            if self.starts is not None:
-                for each in self.by_entry:
-                    each.read_ahead(int(self.starts[first]), int(self.starts[last]))
-
-    def give_back(self) -> None:
-        """Let the system have all that was read."""
-        for each in (*self.by_row, *self.by_entry):
-            each.give_back()
+            own = starts[at : at + last - first + 1].astype(np.int64)
+            found.append((int(own[0]), int(own[-1])))
+            counts.append(np.diff(own))
+            at += len(own)
+        return found, np.concatenate([np.empty(0, dtype=np.int64), *counts])
 
 
-def mapped_array(array: NDArray[Any]) -> MappedArray | None:
-    """The mapping behind an array of a named file; None for an array in memory."""
+def file_array(array: NDArray[Any]) -> FileArray | None:
+    """The file behind an array that is mapped from one with a name; None for an array in memory."""
+    owner = _owner(array)
+    if owner is None or not array.flags.c_contiguous:
+        return None
+    return FileArray(array, Path(owner.filename), owner.offset + _address(array) - _address(owner))
+
+
+def is_mapped(array: NDArray[Any]) -> bool:
+    """Whether an array is a file that the system reads and gives up as it needs to."""
+    return _owner(array) is not None
+
+
+def _owner(array: NDArray[Any]) -> Any:
     owner: Any = array
     while owner is not None and not isinstance(getattr(owner, "base", None), mmap.mmap):
         owner = getattr(owner, "base", None)
-    if owner is None or getattr(owner, "filename", None) is None:
-        return None
-    within = _address(array) - _address(owner)
-    return MappedArray(array, owner.base, owner.offset % mmap.ALLOCATIONGRANULARITY + within)
+    return owner if getattr(owner, "filename", None) is not None else None
 
 
 def _address(array: NDArray[Any]) -> int:
@@ -99,11 +162,7 @@ def rows_at(X: Matrix, rows: NDArray[np.int64]) -> Matrix:
     if isinstance(X, np.ndarray) or X.indices.dtype == X.indptr.dtype:
         return X[rows]
     # SciPy would first copy all columns to the wider numbers that so many starts take
-    begin = X.indptr[rows]
+    begin = X.indptr[rows].astype(np.int64)
     starts = starts_of(X.indptr[rows + 1] - begin)
     places = np.repeat(begin - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
     return csr_of(X.data[places], X.indices[places], starts, X.shape[1])
-
-
-def _there(*arrays: MappedArray | None) -> tuple[MappedArray, ...]:
-    return tuple(array for array in arrays if array is not None)

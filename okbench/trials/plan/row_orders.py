@@ -12,7 +12,6 @@ permutation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -47,6 +46,11 @@ class FileOrder:
         begin = window * BLOCK * WINDOW
         return [(begin, min(self._rows, begin + BLOCK * WINDOW))] if begin < self._rows else []
 
+    def places_in(self, window: int, span: Stretch) -> Numbers:
+        """Where the rows of a span that are in a window stand among those of its stretches."""
+        begin = window * BLOCK * WINDOW
+        return np.arange(span[0] - begin, min(span[1] - begin, BLOCK * WINDOW))
+
 
 class BlockShuffled:
     """The first `shuffled` rows in a block-shuffled order, the others behind them as they come."""
@@ -62,7 +66,7 @@ class BlockShuffled:
         short = np.flatnonzero(self._blocks == blocks - 1)
         self._short_at = int(short[0]) if blocks else 0
         self._lacking = blocks * BLOCK - shuffled
-        self.rows_of_window = lru_cache(maxsize=2)(self._rows_of_window)
+        self._permutation: tuple[int, Numbers] = (-1, np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return self._rows
@@ -72,10 +76,9 @@ class BlockShuffled:
         at, parts = begin, [np.empty(0, dtype=np.int64)]
         while at < min(end, self._shuffled):
             window = self.window_of(at)
-            first = self._begin(window)
-            found = self.rows_of_window(window)[at - first : end - first]
-            parts.append(found)
-            at += len(found)
+            rows = np.concatenate([np.arange(*stretch) for stretch in self.stretches(window)])
+            parts.append(rows[self.places_in(window, (at, end))])
+            at += len(parts[-1])
         return np.concatenate([*parts, np.arange(max(begin, self._shuffled), end)])
 
     def window_of(self, place: int) -> int:
@@ -94,14 +97,22 @@ class BlockShuffled:
         blocks = np.sort(self._blocks[window * WINDOW : (window + 1) * WINDOW]) * BLOCK
         return [(first, min(self._shuffled, first + BLOCK)) for first in blocks.tolist()]
 
+    def places_in(self, window: int, span: Stretch) -> Numbers:
+        """Where the rows of a span that are in a window stand among those of its stretches."""
+        if window >= self._windows:
+            behind = self._shuffled
+            inner = span[0] - behind, span[1] - behind
+            return self._rest.places_in(window - self._windows, inner)
+        begin = self._begin(window)
+        if self._permutation[0] != window:
+            rows = sum(last - first for first, last in self.stretches(window))
+            self._permutation = window, self._generator(1, window).permutation(rows)
+        return self._permutation[1][span[0] - begin : span[1] - begin]
+
     def _begin(self, window: int) -> int:
         """The place of the first row of a window."""
         blocks = min(window * WINDOW, len(self._blocks))
         return blocks * BLOCK - (self._lacking if self._short_at < blocks else 0)
-
-    def _rows_of_window(self, window: int) -> Numbers:
-        rows = np.concatenate([np.arange(*stretch) for stretch in self.stretches(window)])
-        return self._generator(1, window).permutation(rows)
 
     def _generator(self, *key: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=key))

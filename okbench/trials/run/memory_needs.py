@@ -19,7 +19,7 @@ import psutil
 from okbench.base.errors import OkbenchError
 from okbench.base.quantities import spoken_bytes
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.mapped_rows import mapped_array
+from okbench.datasets.mapped_rows import is_mapped
 from okbench.learners.registry import find, is_ours, settings_of
 from okbench.papers.values import Value
 from okbench.trials.plan.options import Options
@@ -207,7 +207,7 @@ def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
 def _is_mapped(data: Dataset) -> bool:
     """Whether the rows are a file that the system reads and gives up as it needs to."""
     X = data.X
-    return mapped_array(X if isinstance(X, np.ndarray) else X.data) is not None
+    return is_mapped(X if isinstance(X, np.ndarray) else X.data)
 
 
 def _columns(data: Dataset, supports: int) -> int:
