@@ -30,14 +30,14 @@ def spoken_time(seconds: float) -> str:
     return f"{seconds / 3600:.3g} h" if seconds < 172800 else f"{seconds / 86400:.4g} days"
 
 
+def now() -> str:
+    """The present moment in UTC by ISO 8601, as records and outcomes state it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def spoken_bytes(count: float) -> str:
     """Bytes in the unit that reads best."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f} B"
-
-
-def now() -> str:
-    """The present moment in UTC by ISO 8601, as records and outcomes state it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from okbench.cli.choices import DATASETS, LEARNERS, STATUSES, TIME
+
+if TYPE_CHECKING:
+    from okbench.papers.table_types import Orders
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -73,6 +76,14 @@ settings = click.option(
     metavar="NAME|FILE",
     help="Other settings of the table by their name (default, fitted or searched),"
     " or a file of settings chosen by okbench tune.",
+)
+ORDERS: Mapping[str, Orders] = {"permutations": "seeded", "blocks": "block-shuffled"}
+order = click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    help="How rows are met: in permutations of all of them, or, for rows beyond the memory, in"
+    " permuted blocks whose rows are permuted inside a window. Outcomes of the two are kept apart."
+    "  [default: as the table says]",
 )
 vary = click.option(
     "--vary",

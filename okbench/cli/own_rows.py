@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from okbench.base.errors import UsageError
 from okbench.base.shared_types import Task
 from okbench.cli.choices import ADDED, SETTINGS, WORDS
-from okbench.cli.options import together
+from okbench.cli.options import ORDERS, together
 
 if TYPE_CHECKING:
     from okbench.papers.additions import AddedLearner, Additions
@@ -128,17 +128,20 @@ def own_table(
     more: Additions,
     runs: int | None,
     searched: bool,
+    order: str | None = None,
     **reading: Any,
 ) -> OwnTable:
     """The table of a user's own rows that the options describe; what was guessed goes to stderr."""
     from okbench.papers.additions import read_added
     from okbench.trials.plan.own_definition import OwnTable
 
+    if in_order and order:
+        raise UsageError("--in-order excludes --order: it is an order of its own")
     named: tuple[AddedLearner, ...] | None = None
     if learners is not None:
         named = tuple(map(read_added, learners))
     file = rows_file(data, in_order=in_order, **reading)
-    own = OwnTable(file, in_order, runs, named, more, searched)
+    own = OwnTable(file, in_order, runs, named, more, searched, ORDERS[order] if order else None)
     for note in own.notes:
         click.echo(note, err=True)
     return own

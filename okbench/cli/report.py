@@ -40,6 +40,7 @@ Examples:
     help="Show the trials behind one cell, and the command that repeats each.",
 )
 @click.option("--curve", is_flag=True, help="Draw the curves as text, for a terminal.")
+@options.order
 @options.vary
 @additions
 @options.settings
@@ -50,6 +51,7 @@ def report(
     table: str,
     explain: tuple[str, str] | None,
     curve: bool,
+    order: str | None,
     vary: str | None,
     settings: Path | None,
     results: Path | None,
@@ -77,6 +79,7 @@ def report(
         raise UsageError("--vary excludes --explain and --curve")
     more = additions_of(with_learners, with_settings)
     found = find(table, tuned=settings, results=results or RUNS, more=more)
+    found = found.in_orders(options.ORDERS[order]) if order else found
     which["learners"] = labels_with_added(which["learners"], found, more)
     results = options.folder_of(found.trials_of, results)
     path = Store.of(results, found.trials_of).path
@@ -89,6 +92,7 @@ def report(
         from okbench.reports.tables.render import written
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
+        named += ["--order", order] if order else []
         loaded = load_table(found, results, asked, None, versions())
         text = explained(loaded, *explain, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)

@@ -48,6 +48,7 @@ Examples:
   okbench run table7 --vary inferred --learners FOGD --trials 3
   okbench run table5 --datasets german --with mine:Mine --set Mine.depth=3
   okbench run --data rows.csv --target y
+  okbench run --data rows.csv --target y --order blocks
   okbench run --data rows.csv --target y --learners FOGD,RBP,mine:Mine
   okbench run table5 --backend dask --scheduler tcp://10.0.0.1:8786
   okbench run table5 --backend ray --address auto --dry-run
@@ -81,6 +82,7 @@ Examples:
 @click.option("--again", is_flag=True, help="Run trials again that are done.")
 @click.option("--fetch", "fetching", is_flag=True, help="Download the datasets that are missing.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
+@options.order
 @options.vary
 @options.allow_learner
 @options.settings
@@ -102,6 +104,7 @@ def run(
     settings: Path | None,
     results: Path,
     form: str,
+    order: str | None,
     vary: str | None,
     dry_run: bool,
     fetching: bool,
@@ -122,7 +125,9 @@ def run(
     reading = {name: asked.pop(name) for name in ("data", "tuning", *READING_NAMES)}
     more = additions_of(asked.pop("with_learners"), asked.pop("with_settings"))
     with redirect_stdout(sys.stderr):  # what learners print as they are imported
-        page, load, missing = _source(table, settings, results, more, dry_run, asked, **reading)
+        page, load, missing = _source(
+            table, settings, results, more, order, dry_run, asked, **reading
+        )
     # a table of complexities is about seconds, and has the learners that exist
     complexity = page.kind == "complexity"
     found = registered(page, versions())[0] if complexity else page
@@ -165,6 +170,7 @@ def _source(
     settings: Path | None,
     results: Path,
     more: Additions,
+    order: str | None,
     dry_run: bool,
     asked: dict[str, Any],
     data: Path | None,
@@ -183,7 +189,7 @@ def _source(
         searched = tuning is not False
         own = own_table(
             data, learners=asked["learners"], more=more, runs=asked["trials"], searched=searched,
-            **reading,
+            order=order, **reading,
         )  # fmt: skip
         found, asked["learners"] = defined(own, results, keep=not dry_run)
         table, more = found.name, Additions()
@@ -191,6 +197,7 @@ def _source(
         assert table is not None
         check_options_apply(READING_NAMES, "a table")
         found = find(table, tuned=settings, results=results, more=more)
+        found = found.in_orders(options.ORDERS[order]) if order else found
         asked["learners"] = labels_with_added(asked["learners"], found, more)
     load, missing = load_of(found), missing_of(found)
     if not has_own_rows(found):
@@ -200,6 +207,7 @@ def _source(
     wanted = settings is None and tuning is not False and not dry_run
     if wanted and searched_first(found, results, _options(**asked)):
         found = with_rows_in_hand(find(table, results=results, more=more))
+        found = found.in_orders(options.ORDERS[order]) if order else found
     return found, load, missing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,8 @@ from okbench.papers.provenance import Source
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 
-Orders = Literal["seeded", "published", "file"]  # file: as the rows come, which is one order
+# file: as the rows come, which is one order; block-shuffled: for rows beyond the memory
+Orders = Literal["seeded", "published", "file", "block-shuffled"]
 Kind = Literal["table", "curves", "sweep", "complexity", "contours"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
@@ -313,6 +314,18 @@ class Table:
     def orders_of(self, row: DatasetRow) -> Orders:
         """Where the permutations of a dataset come from."""
         return row.orders or self.protocol.orders
+
+    @property
+    def order_note(self) -> str:
+        """What a reader must know of rows that are not met in permutations; empty if all are."""
+        names = [row.name for row in self.datasets if self.orders_of(row) == "block-shuffled"]
+        words = "Block-shuffled orders, another kind than permutations of all rows"
+        return f"{words}: {', '.join(names)}." if names else ""
+
+    def in_orders(self, orders: Orders) -> Table:
+        """The table with all its rows met in orders of another kind."""
+        rows = tuple(replace(row, orders=None) for row in self.datasets)
+        return replace(self, protocol=replace(self.protocol, orders=orders), datasets=rows)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from okbench.learners.registry import catalogue, find, is_ours, settings_of
 from okbench.papers.table_types import LearnerColumn, Table
 from okbench.protocols.contract import ONLINE
 from okbench.trials.plan.options import Options
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.run import memory_needs
 from okbench.trials.run.estimate import dry_run
 from okbench.trials.run.memory_needs import Need, needs, refuse_what_cannot_fit
@@ -94,7 +95,7 @@ def test_what_cannot_fit_is_refused_with_its_arithmetic_and_nothing_runs(
 ) -> None:
     monkeypatch.setattr(memory_needs, "available", lambda: 1_000_000)
     store = Store(tmp_path / "t.jsonl")
-    rows = memory_needs.rows_bytes(load("blobs"))
+    rows = rows_bytes(load("blobs"))
     with pytest.raises(OkbenchError) as refusal:
         run(fogd(50_000), load, lambda *a: None, store, Options(jobs=2), lambda t: None)
     assert str(refusal.value) == (

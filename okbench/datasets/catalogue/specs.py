@@ -10,7 +10,9 @@ from typing import Literal, get_args
 from okbench.base.shared_types import Task
 from okbench.papers.provenance import AS_DESCRIBED, Ingredient
 
-Format = Literal["libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy"]
+Format = Literal[
+    "libsvm", "csv", "mat", "arff", "idx", "norb", "cifar", "airlines", "npy", "parquet"
+]
 Scale = Literal["none", "[-1,1]", "[0,1]", "[0,1] with target", "/255", "unit norm"]
 Label = int | float | str
 

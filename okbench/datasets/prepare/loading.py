@@ -27,6 +27,7 @@ from okbench.datasets.embedded import load_embedded
 from okbench.datasets.prepare import prepared_files
 from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare
 from okbench.datasets.prepare.prepared_files import About, PreparedFiles
+from okbench.datasets.prepare.unfinished import UnfinishedFile
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 
 _loaded: dict[tuple[str, str], Dataset] = {}
@@ -59,7 +60,7 @@ def prepared_rows(entry: DatasetSpec, variant: VariantSpec) -> PreparedFiles:
     if absent:
         raise DataError(absent)
     return prepared_files.find_or_make(
-        entry.name, _key(entry, variant), lambda folder: _make(entry, variant, folder)
+        entry.name, _key(entry, variant), lambda *folders: _make(entry, variant, *folders)
     )
 
 
@@ -101,17 +102,20 @@ def _key(entry: DatasetSpec, variant: VariantSpec) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
 
 
-def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> About:
+def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path, unfinished: Path) -> About:
     from okbench.datasets.readers.files import read_files
 
     scratch = prepared_files.disk_array_folder()
-    filled = [file for file in entry.files_of(variant) if file.reader.filled]
-    if filled:
-        from okbench.datasets.user.user_rows import filled_rows
 
-        source = MultiFileRows([filled_rows(_located(file), file.reader) for file in filled])
-    else:
-        source = MultiFileRows(read_files(entry, variant.use, _located, scratch))
+    def arrays_of(file: FileSpec, path: Path) -> UnfinishedFile:
+        return UnfinishedFile(unfinished / file.key, path)
+
+    parts = read_files(entry, variant.use, _located, scratch, arrays_of)
+    if any(entry.files[key].reader.filled for key in variant.use):
+        from okbench.datasets.user.running_scale import filled_parts
+
+        parts = filled_parts(parts, scratch)
+    source = MultiFileRows(parts)
     ready = prepare(entry.name, source, variant)
     prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
     prepared_files.write_array(folder / "labels.npy", ready.y)

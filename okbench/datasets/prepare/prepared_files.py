@@ -22,12 +22,13 @@ import scipy.sparse as sp
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
-from okbench.base.errors import StoreError
+from okbench.base.errors import DataError, StoreError
 from okbench.base.locks import locked
 from okbench.base.shared_types import Task
 from okbench.base.whole_files import make_folder, replacing, sync_folder
 from okbench.datasets.data_folder import data_folder
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare.unfinished import is_kept
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
 
 _ABOUT = "about.json"
@@ -92,8 +93,9 @@ class NpyWriter:
         npy.write_array_header_1_0(self._file, head)
 
 
-def find_or_make(dataset: str, key: str, make: Callable[[Path], About]) -> PreparedFiles:
-    """The rows of that key; `make` writes them into an empty folder when they are not there."""
+def find_or_make(dataset: str, key: str, make: Callable[[Path, Path], About]) -> PreparedFiles:
+    """The rows of that key; `make` writes them into an empty folder when they are not there. It is
+    given a second folder for what it keeps of files that it has not read to their end."""
     parent = data_folder() / ".arrays" / dataset
     found = open_prepared(parent / key, dataset)
     if found:
@@ -109,26 +111,30 @@ def find_or_make(dataset: str, key: str, make: Callable[[Path], About]) -> Prepa
     except OSError as error:
         raise StoreError(
             f"{parent}: prepared rows cannot be kept ({error.strerror or error}); "
-            "make room, or set OKBENCH_DATA to another folder"
+            "make room, or set OKBENCH_DATA to another folder; what was read so far is kept"
         ) from error
 
 
-def _make(parent: Path, key: str, make: Callable[[Path], About]) -> None:
-    """Make the folder while holding the lock; unfinished folders are from processes that died."""
+def _make(parent: Path, key: str, make: Callable[[Path, Path], About]) -> None:
+    """Make the folder while holding the lock; temporary folders are from processes that died. What
+    was read is of use until the rows are made, or the files turn out to be wrong."""
     for left in [*parent.glob(f"{key}.*.tmp"), parent / key]:
         shutil.rmtree(left, ignore_errors=True)
-    fresh = parent / f"{key}.{os.getpid()}.tmp"
+    fresh, unfinished = parent / f"{key}.{os.getpid()}.tmp", parent / f"{key}.unfinished"
     try:
         fresh.mkdir()
-        about = make(fresh)
+        about = make(fresh, unfinished)
         sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
         with replacing(fresh / _ABOUT) as file:
             file.write(json.dumps(asdict(about) | {"sizes": sizes}).encode())
         fresh.replace(parent / key)
         sync_folder(parent)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(fresh, ignore_errors=True)
+        if isinstance(error, DataError) or not is_kept(unfinished):
+            shutil.rmtree(unfinished, ignore_errors=True)
         raise
+    shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def open_prepared(folder: Path, dataset: str) -> PreparedFiles | None:

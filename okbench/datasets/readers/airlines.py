@@ -23,20 +23,22 @@ _READ = (
 _BLOCK_ROWS = 1 << 18
 
 
-def read_airlines(flights: Path, planes: Path, folder: Path | None = None) -> ColumnTable:
+def read_airlines(
+    flights: Path, planes: Path, arrays: DiskArrays | None = None, folder: Path | None = None
+) -> ColumnTable:
     """The eight features and the delay in minutes, of flights that have them all.
 
     The recipe of Hensman, Fusi and Lawrence 2013: no cancelled or diverted flights; the age is the
     year of the flight less the year the aircraft was built, which must be known and not 0.
     """
     layout = Layout(header=True, words=("TailNum",), keep=_READ, missing=True)
-    table = read_delimited(flights, layout, folder)
+    table = read_delimited(flights, layout, arrays)
     built = _years_built(planes)
     words = table.words[table.place("TailNum")]
     built_by_word = np.array([built.get(word, np.nan) for word in words] or [np.nan])
     names, rows = (*FEATURES, TARGET), 0
     with DiskArrays(folder) as disk_arrays:
-        values = disk_arrays.new(np.float64)
+        values = disk_arrays.new(np.float64, "flights")
         for start in range(0, len(table.values), _BLOCK_ROWS):
             block = table.values[start : start + _BLOCK_ROWS]
             found = _complete_flights(table, block, built_by_word)

@@ -9,6 +9,7 @@ from pathlib import Path
 from okbench.base.errors import DataError
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.delimited import Layout, read_delimited
+from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.table import ColumnTable
 
 _HEADER_BYTES = 8 << 20
@@ -16,7 +17,9 @@ _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(\S.*)", re.IG
 _NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 
 
-def read_arff(path: Path, *, missing: bool = False, folder: Path | None = None) -> ColumnTable:
+def read_arff(
+    path: Path, *, missing: bool = False, arrays: DiskArrays | None = None
+) -> ColumnTable:
     """Read a dense ARFF file; nominal and string attributes become columns of words."""
     names: list[str] = []
     words: list[str] = []
@@ -44,7 +47,7 @@ def read_arff(path: Path, *, missing: bool = False, folder: Path | None = None) 
     layout = Layout(
         names=tuple(names), words=tuple(words), missing=missing, comment="%", skip=number
     )
-    table = read_delimited(path, layout, folder)
+    table = read_delimited(path, layout, arrays)
     unquoted = {
         column: tuple(word.strip("'") for word in found) for column, found in table.words.items()
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,16 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNPACKING_ERRORS = (OSError, EOFError, LZMAError, zlib.error)
 
 
+class Position(NamedTuple):
+    """The beginning of a line in the unpacked content of a file."""
+
+    byte: int = 0
+    line: int = 1
+
+
+BEGINNING = Position()
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Whole lines of a file, each with its line end; the first has the number `first_line`."""
@@ -30,6 +40,7 @@ class Chunk:
     path: Path
     raw: bytes
     first_line: int
+    after: Position = BEGINNING  # where the file goes on
 
     @property
     def text(self) -> NDArray[np.uint8]:
@@ -60,11 +71,16 @@ class Chunk:
         return ascii(self.raw[place:end].decode("utf-8", "replace"))
 
 
-def chunks(path: Path, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
-    """The lines of a text file, plain or compressed, about `chunk_bytes` at a time."""
-    line, kept = 1, b""
+def chunks(
+    path: Path, chunk_bytes: int = CHUNK_BYTES, start: Position = BEGINNING
+) -> Iterator[Chunk]:
+    """The lines of a text file from `start` on, about `chunk_bytes` at a time. A compressed file is
+    unpacked up to there."""
+    (byte, line), kept = start, b""
     with opened(path) as file:
+        _go_to(path, file, byte)
         while fresh := read_bytes(path, file, chunk_bytes):
+            byte += len(fresh)
             if line == 1 and not kept:
                 fresh = fresh.removeprefix(_BYTE_ORDER_MARK)
             end = fresh.rfind(b"\n") + 1
@@ -74,11 +90,19 @@ def chunks(path: Path, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
                     longest = f"{LONGEST_LINE >> 20} MB"
                     raise DataError(f"{path}:{line}: the line is longer than {longest}")
                 continue
-            whole = Chunk(path, kept + fresh[:end], line)
-            yield whole
-            line, kept = line + whole.raw.count(b"\n"), fresh[end:]
+            raw, first_line, kept = kept + fresh[:end], line, fresh[end:]
+            line += raw.count(b"\n")
+            yield Chunk(path, raw, first_line, Position(byte - len(kept), line))
     if kept:
-        yield Chunk(path, kept + b"\n", line)
+        yield Chunk(path, kept + b"\n", line, Position(byte, line + 1))
+
+
+def _go_to(path: Path, file: BinaryIO, byte: int) -> None:
+    try:
+        if file.seek(byte) != byte:
+            raise EOFError("it has become shorter")
+    except _UNPACKING_ERRORS as error:
+        raise DataError(f"{path}: cannot be read from byte {byte:,} on ({error})") from error
 
 
 def opened(path: Path) -> BinaryIO:

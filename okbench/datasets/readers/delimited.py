@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from okbench.datasets.readers.chunks import Chunk, chunks
 from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
 from okbench.datasets.readers.numbers import NumberScratch
 from okbench.datasets.readers.table import Column, ColumnTable, place_of
+from okbench.datasets.readers.words import Words
 
 _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 _MOST_COLUMNS = 1_000_000
@@ -44,8 +46,8 @@ class Layout:
     skip: int = 0  # lines before the table
 
 
-def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> ColumnTable:
-    """Read a table, plain or compressed; it stays on disk (in `folder`) and is mapped."""
+def read_delimited(path: Path, layout: Layout, arrays: DiskArrays | None = None) -> ColumnTable:
+    """Read a table, plain or compressed; it stays on disk (as `arrays`) and is mapped."""
     pieces = chunks(path)
     first = _first_with_rows(path, pieces, layout.skip)
     lines = _first_lines(first, layout)
@@ -56,10 +58,16 @@ def read_delimited(path: Path, layout: Layout, folder: Path | None = None) -> Co
         first = _without_lines(first, _line_of_first_row(first, layout))
     width = len(names) or len(lines[0])
     kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout)
-    with DiskArrays(folder) as disk_arrays:
-        walker = _Walker(kinds, kept, names, layout, disk_arrays.new(np.float64))
-        for chunk in chain([first], pieces):
+    with arrays or DiskArrays() as held:
+        walker = _Walker(kinds, kept, names, layout, held.new(np.float64, "values"), held.found)
+        if held.found:
+            pieces = iter(()) if held.ended else chunks(path, start=held.position)
+        else:
+            pieces = chain([first], pieces)
+        for chunk in pieces:
             walker.walk(chunk)
+            held.keep(chunk.after, walker.state)
+        held.end()
         if not walker.rows:
             raise DataError(f"{path}: holds no rows")
         values = walker.values.finish((walker.rows, len(kept)))
@@ -91,14 +99,23 @@ class _Walker:
         names: Sequence[str],
         layout: Layout,
         values: DiskArray,
+        found: Mapping[str, Any],
     ) -> None:
         self._kinds, self._layout, self.values = kinds, layout, values
         self._width = len(kept)
-        self.words: dict[int, dict[str, int]] = {
-            place: {} for place, column in enumerate(kept) if kinds[column] == walk.WORD
+        known = found.get("words", {})
+        self.words = {
+            place: Words.of(known.get(str(place), ()))
+            for place, column in enumerate(kept)
+            if kinds[column] == walk.WORD
         }
         self._columns = [(names[column] if names else "") or str(column) for column in kept]
-        self.rows = 0
+        self.rows: int = found.get("rows", 0)
+
+    def state(self) -> dict[str, Any]:
+        """What must be known to go on behind the last chunk."""
+        words = {str(place): list(found) for place, found in self.words.items()}
+        return {"rows": self.rows, "words": words}
 
     def walk(self, chunk: Chunk) -> None:
         text = chunk.text
@@ -121,10 +138,9 @@ class _Walker:
     def _meaning(self, chunk: Chunk, column: int, start: int, end: int) -> float:
         raw = chunk.raw[start:end]
         if column in self.words:
-            known = self.words[column]
             # words in another encoding stay apart, whatever letters they hold
             word = _unquoted(raw.decode("utf-8", "backslashreplace"))
-            return float(known.setdefault(word, len(known)))
+            return float(self.words[column].number(word))
         word = _unquoted(raw.decode("utf-8", "replace")).strip()
         if word in _MISSING:
             if self._layout.missing:
@@ -246,4 +262,4 @@ def _without_lines(chunk: Chunk, count: int) -> Chunk:
     at = 0
     for _ in range(count):
         at = chunk.raw.find(b"\n", at) + 1
-    return Chunk(chunk.path, chunk.raw[at:], chunk.first_line + count)
+    return replace(chunk, raw=chunk.raw[at:], first_line=chunk.first_line + count)

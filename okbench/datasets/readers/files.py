@@ -21,9 +21,11 @@ from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.readers.matlab import read_mat
 from okbench.datasets.readers.multi_file_rows import FileRows, csr_of, starts_of
 from okbench.datasets.readers.numpy_files import finite_matrix, read_npy
+from okbench.datasets.readers.parquet import read_parquet
 from okbench.datasets.readers.table import ColumnTable, place_of
 
 Locate = Callable[[FileSpec], Path]
+ArraysOf = Callable[[FileSpec, Path], DiskArrays]
 Vocabulary = Mapping[int, tuple[str, ...]]
 
 MOST_WORDS = 10_000
@@ -32,10 +34,21 @@ _BLOCK_ROWS = 1 << 14
 
 
 def read_files(
-    entry: DatasetSpec, keys: Sequence[str], locate: Locate, folder: Path | None = None
+    entry: DatasetSpec,
+    keys: Sequence[str],
+    locate: Locate,
+    folder: Path | None = None,
+    arrays_of: ArraysOf | None = None,
 ) -> list[FileRows]:
-    """The files of those keys, in order; columns of words get the same columns in every file."""
-    read = [_read(entry, entry.files[key], locate, folder) for key in keys]
+    """The files of those keys, in order; columns of words get the same columns in every file.
+
+    What is read stays on disk in `folder`, and of text and Parquet as `arrays_of` a file says.
+    """
+
+    def of(file: FileSpec, path: Path) -> DiskArrays:
+        return arrays_of(file, path) if arrays_of else DiskArrays(folder)
+
+    read = [_read(entry, entry.files[key], locate, of, folder) for key in keys]
     vocabulary = _vocabulary(
         [(entry.files[key].reader, found) for key, found in zip(keys, read, strict=True)]
     )
@@ -50,28 +63,34 @@ def read_files(
 
 
 def _read(
-    entry: DatasetSpec, file: FileSpec, locate: Locate, folder: Path | None
+    entry: DatasetSpec, file: FileSpec, locate: Locate, arrays_of: ArraysOf, folder: Path | None
 ) -> FileRows | ColumnTable:
     path, reader = locate(file), file.reader
     match reader.format:
         case "libsvm":
             rows = read_libsvm(
-                path, width=entry.features, index_base=reader.index_base, folder=folder
+                path,
+                width=entry.features,
+                index_base=reader.index_base,
+                arrays=arrays_of(file, path),
             )
             return FileRows(rows.X, rows.y, file.name)
         case "csv":
-            return read_delimited(path, _layout(reader), folder)
+            return read_delimited(path, _layout(reader), arrays_of(file, path))
         case "arff":
-            return read_arff(path, folder=folder)
+            return read_arff(path, missing=reader.filled, arrays=arrays_of(file, path))
+        case "parquet":
+            return read_parquet(path, missing=reader.filled, arrays=arrays_of(file, path))
         case "mat":
             return _read_mat(path, file)
         case "npy":
-            return read_npy(path)
+            return read_npy(path, missing=reader.filled)
         case "cifar":
             pixels, labels = read_cifar(path)
             return FileRows(pixels, labels, file.name)
         case "airlines":
-            return read_airlines(path, locate(entry.files[reader.joined_with]), folder)
+            planes = locate(entry.files[reader.joined_with])
+            return read_airlines(path, planes, arrays_of(file, path), folder)
     read = {"idx": read_idx, "norb": read_norb}[reader.format]
     labels = read(locate(entry.files[reader.labels]))[:, reader.label_column]
     pixels = read(path)
@@ -81,7 +100,12 @@ def _read(
 
 
 def _layout(reader: ReaderSpec) -> Layout:
-    return Layout(delimiter=reader.delimiter, header=reader.header, words=reader.categorical)
+    return Layout(
+        delimiter=reader.delimiter,
+        header=reader.header,
+        words=reader.categorical,
+        missing=reader.filled,
+    )
 
 
 def _read_mat(path: Path, file: FileSpec) -> FileRows | ColumnTable:
@@ -162,8 +186,17 @@ def rows_of_table(
     elif kept and kept == list(range(kept[0], kept[-1] + 1)):
         X = table.values[:, kept[0] : kept[-1] + 1]
     else:
-        X = table.values[:, kept]
+        X = _picked(table, kept, folder)
     return FileRows(X, labels, table.path.name)
+
+
+def _picked(table: ColumnTable, kept: Sequence[int], folder: Path | None) -> NDArray[np.float64]:
+    """Some columns of a table; they stay on disk as it does."""
+    with DiskArrays(folder) as disk_arrays:
+        values = disk_arrays.new(np.float64, "picked")
+        for start in range(0, len(table.values), _BLOCK_ROWS):
+            values.append(table.values[start : start + _BLOCK_ROWS, kept])
+        return values.finish((len(table.values), len(kept)))
 
 
 def _column(table: ColumnTable, place: int) -> NDArray[Any]:
@@ -181,8 +214,8 @@ def _spread(
     first = np.cumsum([0, *counts_of])
     places = {column: _places(table, column, vocabulary[column]) for column in vocabulary}
     with DiskArrays(folder) as disk_arrays:
-        counts, indices = disk_arrays.new(np.int64), disk_arrays.new(np.int32)
-        values = disk_arrays.new(np.float64)
+        counts, indices = disk_arrays.new(np.int64, "counts"), disk_arrays.new(np.int32, "columns")
+        values = disk_arrays.new(np.float64, "values")
         for start in range(0, len(table.values), _BLOCK_ROWS):
             found = table.values[start : start + _BLOCK_ROWS, kept]
             columns = np.tile(first[:-1], (len(found), 1))

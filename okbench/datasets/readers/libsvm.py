@@ -30,25 +30,35 @@ class LabelledRows:
 
 
 def read_libsvm(
-    path: Path, *, width: int | None = None, index_base: int | None = 1, folder: Path | None = None
+    path: Path,
+    *,
+    width: int | None = None,
+    index_base: int | None = 1,
+    arrays: DiskArrays | None = None,
 ) -> LabelledRows:
-    """Read a file, plain or compressed; rows stay on disk (in `folder`) and are mapped.
+    """Read a file, plain or compressed; rows stay on disk (as `arrays`) and are mapped.
 
     Without a `width`, the highest index is the width. `index_base=None` takes 0 if an index 0 is
     there, else 1. Comments, blank lines and qid are skipped, and explicit zeros dropped.
     """
     base, bound = (0, -1) if index_base is None else (index_base, -1 if width is None else width)
-    lowest, highest = LARGEST_INDEX, -1
-    with DiskArrays(folder) as disk_arrays:
-        labels, counts = disk_arrays.new(np.float64), disk_arrays.new(np.int64)
-        indices, values = disk_arrays.new(np.int32), disk_arrays.new(np.float64)
-        for chunk in chunks(path):
+    with arrays or DiskArrays() as held:
+        labels, counts = held.new(np.float64, "labels"), held.new(np.int64, "counts")
+        indices, values = held.new(np.int32, "columns"), held.new(np.float64, "values")
+        lowest, highest = held.found.get("indices", (LARGEST_INDEX, -1))
+
+        def state() -> dict[str, tuple[int, int]]:
+            return {"indices": (int(lowest), int(highest))}
+
+        for chunk in () if held.ended else chunks(path, start=held.position):
             block = _Block.of(chunk, base, bound)
             labels.append(block.labels)
             counts.append(block.counts)
             indices.append(block.indices)
             values.append(block.values)
             lowest, highest = min(lowest, block.lowest), max(highest, block.highest)
+            held.keep(chunk.after, state)
+        held.end()
         if not labels.length:
             raise DataError(f"{path}: holds no rows")
         y, columns, filled = labels.finish(), indices.finish(), values.finish()

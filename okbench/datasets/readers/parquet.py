@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, UsageError
+from okbench.datasets.readers.chunks import Position
 from okbench.datasets.readers.damage import refusing_damage
+from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.table import ColumnTable
+from okbench.datasets.readers.words import Words
 
 _MOST_VALUES = 1 << 31
+_BATCH_ROWS = 1 << 14
 
 
-def read_parquet(path: Path, *, missing: bool = False) -> ColumnTable:
-    """A table; columns that hold no numbers become words. A number may be `missing`, no word."""
+def read_parquet(
+    path: Path, *, missing: bool = False, arrays: DiskArrays | None = None
+) -> ColumnTable:
+    """A table, read one group of rows after the other; it stays on disk (as `arrays`). Columns that
+    hold no numbers become words. A number may be `missing`, no word."""
     try:
-        import pyarrow.parquet
-        from pyarrow import types
+        from pyarrow import parquet
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'okbench[parquet]'") from None
-    with refusing_damage(path, "Parquet"):
-        _check_size(path, pyarrow.parquet.read_metadata(path))
-        table = pyarrow.parquet.read_table(path)
-        for place, field in enumerate(table.schema):
-            if types.is_decimal(field.type):
-                table = table.set_column(place, field.name, table.column(place).cast("float64"))
-        return _table(path, table.to_pandas(), missing)
+    with refusing_damage(path, "Parquet"), parquet.ParquetFile(path) as file:
+        _check_size(path, file.metadata)
+        with arrays or DiskArrays() as held:
+            table = _Table(path, file.schema_arrow, missing, held.found)
+            values = held.new(np.float64, "values")
+            done, next_group = held.position.byte, held.position.line - 1
+            for group in range(next_group, 0 if held.ended else file.num_row_groups):
+                for batch in file.iter_batches(_BATCH_ROWS, row_groups=[group]):
+                    values.append(table.numbers(batch.to_pandas()))
+                done += file.metadata.row_group(group).total_byte_size
+                held.keep(Position(done, group + 2), table.state)
+            held.end()
+            found = values.finish((table.rows, len(table.names)))
+    words = {place: tuple(known) for place, known in table.words.items()}
+    return ColumnTable(path, table.names, found, words, header=True)
 
 
 def _check_size(path: Path, about: Any) -> None:
@@ -40,32 +56,55 @@ def _check_size(path: Path, about: Any) -> None:
         )
 
 
-def _table(path: Path, frame: Any, missing: bool) -> ColumnTable:
-    values = np.empty(frame.shape)
-    words: dict[int, tuple[str, ...]] = {}
-    for place, name in enumerate(map(str, frame.columns)):
-        column = frame.iloc[:, place]
-        values[:, place], found = _column(path, name, column)
-        if found is not None:
-            words[place] = found
-        refused = np.isinf(values[:, place])
-        if found is not None or not missing:
-            refused |= column.isna().to_numpy()
-        if refused.any():
+class _Table:
+    """What is read of a table so far."""
+
+    def __init__(self, path: Path, schema: Any, missing: bool, found: Mapping[str, Any]) -> None:
+        self._path, self._missing = path, missing
+        self.names = tuple(map(str, schema.names))
+        known = found.get("words", {})
+        self.words = {
+            place: Words.of(known.get(str(place), ()))
+            for place, field in enumerate(schema)
+            if not _is_number(field.type)
+        }
+        self.rows: int = found.get("rows", 0)
+
+    def state(self) -> dict[str, Any]:
+        """What must be known to go on behind the last group of rows."""
+        words = {str(place): list(found) for place, found in self.words.items()}
+        return {"rows": self.rows, "words": words}
+
+    def numbers(self, frame: Any) -> NDArray[np.float64]:
+        """The next rows as numbers, or the numbers of their words."""
+        values = np.empty(frame.shape)
+        for place, name in enumerate(self.names):
+            column = frame.iloc[:, place]
+            if place in self.words:
+                values[:, place] = self._of_words(name, column, self.words[place])
+            else:
+                values[:, place] = column.astype("float64").to_numpy(na_value=np.nan)
+            refused = np.isinf(values[:, place])
+            if place in self.words or not self._missing:
+                refused |= column.isna().to_numpy()
+            if refused.any():
+                row = self.rows + np.argmax(refused)
+                raise DataError(f"{self._path}: row {row}, column '{name}' has no finite value")
+        self.rows += len(frame)
+        return values
+
+    def _of_words(self, name: str, column: Any, words: Words) -> NDArray[np.int64]:
+        try:
+            codes, found = column.factorize()
+        except TypeError as error:
             raise DataError(
-                f"{path}: row {np.argmax(refused)}, column '{name}' has no finite value"
-            )
-    return ColumnTable(path, tuple(map(str, frame.columns)), values, words, header=True)
+                f"{self._path}: column '{name}' holds neither numbers nor words ({error})"
+            ) from error
+        return np.append(words.numbers(map(str, found)), -1)[codes]  # a code of -1 for none
 
 
-def _column(path: Path, name: str, column: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """Numbers, or places in the words beside them."""
-    if column.dtype.kind in "biuf":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan), None
-    try:
-        codes, found = column.factorize()
-    except TypeError as error:
-        raise DataError(
-            f"{path}: column '{name}' holds neither numbers nor words ({error})"
-        ) from error
-    return codes, tuple(map(str, found))
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    return any(test(kind) for test in tests)

@@ -173,7 +173,7 @@ def _read_parquet(file: RowsFile) -> tuple[Dataset, tuple[str, ...]]:
     key = hashlib.sha256(repr(told).encode()).hexdigest()[:20]
     notes: list[str] = [f"{path.name}: read in pieces, and kept in the array cache"]
 
-    def make(folder: Path) -> About:
+    def make(folder: Path, unfinished: Path) -> About:
         labels: list[NDArray[Any]] = []
         blocks = _batches(path, names, kept, target, labels)
         with refusing_damage(path, "Parquet"):

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
-from okbench.datasets.readers.multi_file_rows import Matrix
+from okbench.datasets.readers.disk_array import DiskArrays
+from okbench.datasets.readers.multi_file_rows import FileRows, Matrix
 
 FloatArray = NDArray[np.float64]
 
 _LARGEST_FILLED = 1 << 30  # values
+_BLOCK_ROWS = 1 << 14
 
 
-def filled(path: Path, X: Matrix) -> Matrix:
-    """Missing values (NaN) replaced by the mean of the rows before, 0 where there are none."""
-    if not isinstance(X, np.ndarray):
-        return filled(path, dense(path, X)) if np.isnan(X.data).any() else X
-    present = ~np.isnan(X)
-    with refusing_overflow(path):
-        sums = np.cumsum(np.where(present, X, 0.0), axis=0)
-    counts = np.cumsum(present, axis=0)
-    means = np.zeros_like(X)
-    means[1:] = sums[:-1] / np.maximum(counts[:-1], 1)
-    return np.where(present, X, means)
+class Filling:
+    """Replaces missing values (NaN) by the mean of the rows before, 0 where there are none. The
+    rows may come in several pieces, also of several files."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sums: FloatArray | float = 0.0
+        self._counts: NDArray[np.int64] | int = 0
+
+    def fill(self, X: Matrix) -> Matrix:
+        """The rows without gaps; sparse ones are made dense if there are any."""
+        if not isinstance(X, np.ndarray):
+            return self.fill(dense(self._path, X)) if np.isnan(X.data).any() else X
+        present = ~np.isnan(X)
+        known = np.empty((len(X) + 1, X.shape[1]))
+        known[0], known[1:] = self._sums, np.where(present, X, 0.0)
+        with refusing_overflow(self._path):
+            sums = np.cumsum(known, axis=0)
+        counts = np.cumsum(np.vstack([np.full(X.shape[1], self._counts), present]), axis=0)
+        self._sums, self._counts = sums[-1], counts[-1]
+        return np.where(present, X, sums[:-1] / np.maximum(counts[:-1], 1))
+
+
+def filled_parts(parts: Sequence[FileRows], folder: Path | None) -> list[FileRows]:
+    """The rows of several files, each gap filled by the rows before it, also those of earlier
+    files. They stay on disk in `folder`."""
+    if any(not isinstance(part.X, np.ndarray) for part in parts):
+        whole = Filling(Path(parts[0].source))
+        joined = [dense(Path(part.source), part.X) for part in parts]
+        return [replace(p, X=whole.fill(X)) for p, X in zip(parts, joined, strict=True)]
+    found = []
+    filling = Filling(Path(parts[0].source))
+    for part in parts:
+        X: Any = part.X
+        with DiskArrays(folder) as arrays:
+            values = arrays.new(np.float64, "filled")
+            for start in range(0, len(X), _BLOCK_ROWS):
+                values.append(filling.fill(X[start : start + _BLOCK_ROWS]))
+            found.append(replace(part, X=values.finish(X.shape)))
+    return found
 
 
 def scaled_running(path: Path, X: Matrix, scale: str) -> FloatArray:

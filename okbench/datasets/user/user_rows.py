@@ -22,7 +22,7 @@ from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
 from okbench.datasets.readers.table import Column, ColumnTable, is_place
 from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, scaled_by_sample
-from okbench.datasets.user.running_scale import filled, scaled_running
+from okbench.datasets.user.running_scale import Filling, scaled_running
 from okbench.papers.rows_file import Missing, RowsScale
 
 Scale = RowsScale | Literal["", "running"]
@@ -71,7 +71,7 @@ def read_user_rows(
     if X.shape[1] == 0:
         raise DataError(f"{path}: no column is left beside the target")
     if missing == "mean":
-        X = filled(path, X)
+        X = Filling(path).fill(X)
     chosen = cast(RowsScale, scale)
     if scale in _CHOSEN:
         chosen = "none" if is_sparse(X) else _CHOSEN[scale]
@@ -86,12 +86,6 @@ def read_user_rows(
     name = name or path.name
     made = Dataset(name, X, ready.y, task, ready.classes, fingerprint(X, ready.y, ready.classes))
     return UserRows(made, tuple(notes), found.reader, chosen)
-
-
-def filled_rows(path: Path, reader: ReaderSpec) -> FileRows:
-    """The rows of a file that was added with `missing`, every value filled in."""
-    part = _read(path, reader.target, reader.categorical, reader.drop, "mean").part
-    return replace(part, X=filled(path, part.X))
 
 
 def _check_options(path: Path, task: str | None, missing: str, scale: str) -> None:
@@ -172,7 +166,7 @@ def _read(
     return _Found(
         part,
         tuple(notes),
-        replace(reader, filled=missing == "mean") if kind in ("csv", "arff", "npy") else None,
+        replace(reader, filled=missing == "mean"),
         tuple(f"{table.names[column]}{word and '='}{word}" for column, word in spread)
         if table.names
         else (),
@@ -229,7 +223,7 @@ def _read_table(
         case "npy":
             return read_npy(path, missing=gaps).with_words(categorical), ReaderSpec("npy")
         case "parquet":
-            return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("csv")
+            return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("parquet")
     delimiter = sniff_delimiter(path)
     layout = Layout(
         delimiter, header=header, words=tuple(categorical), named=tuple(named), missing=gaps

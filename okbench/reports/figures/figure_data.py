@@ -333,6 +333,8 @@ def _notes(
         yield "Contours are at 0.1, 0.2, …, 0.9; lines are along the first of the two columns."
     else:
         yield f"Means over {_range(orders)} permutations; shaded: standard deviation (n − 1)."
+    if table.order_note:
+        yield table.order_note
     levels = [column.label for column in table.learners if not column.point]
     if table.kind == "sweep" and levels:
         yield f"Not swept, the same at every place: {', '.join(levels)}."

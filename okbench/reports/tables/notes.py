@@ -27,6 +27,7 @@ def metric_notes(report: Report, bold: bool = False, compared: bool = True) -> t
     the printed numbers stand beside ours."""
     measured = report.cells.values()
     notes = ["Mean ± standard deviation (n − 1) over trials."]
+    notes += [report.order_note] if report.order_note else []
     notes.append(direction_note(report))
     if report.has_printed and compared:
         notes.append(

@@ -30,8 +30,9 @@ class Report:
     nor measured; no cell is theirs. `family` are the cells of the whole table, whose verdicts are
     one family of tests; `alternatives` are the cells measured with other settings, by name. `shown`
     is what the table asks its reports to show, `na_after` the seconds beyond which a cell is NA.
-    `settings` and `warnings` are sentences about what a user added; `recoveries` say what followed
-    the changes of a stream, where the table asks for that.
+    `settings` and `warnings` are sentences about what a user added, `order_note` is one about rows
+    that are not met in permutations; `recoveries` say what followed the changes of a stream, where
+    the table asks for that.
     """
 
     table: str
@@ -55,6 +56,7 @@ class Report:
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stated, by learner
     remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # likewise
     recoveries: Mapping[CellKey, Recovery] = field(default_factory=dict)
+    order_note: str = ""
 
     @cached_property
     def stars(self) -> Mapping[str, Star]:
@@ -153,6 +155,7 @@ def report(
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
         recoveries=recoveries(table, outcomes, expected),
+        order_note=table.order_note,
     )
 
 

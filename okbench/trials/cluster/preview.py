@@ -10,7 +10,7 @@ from okbench.trials.cluster.head import terms_of
 from okbench.trials.cluster.tasks import RunTerms
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
-from okbench.trials.run.memory_needs import rows_bytes
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.trial_types import Trial
 
 _SHOWN = 3  # tasks

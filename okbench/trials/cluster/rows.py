@@ -122,7 +122,7 @@ def keep(key: str, delivery: str, record: About) -> None:
     """Hash what has arrived, and give it its name if it is what was sent; DataError otherwise."""
     arrived = _unfinished(key, delivery)
 
-    def make(folder: Path) -> About:
+    def make(folder: Path, unfinished: Path) -> About:
         for file in arrived.glob("*.npy"):
             move_into_place(file, folder / file.name)
         found = _read_afresh(folder, record)

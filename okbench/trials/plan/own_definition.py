@@ -25,10 +25,11 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.user.fitted_scale import SAMPLE, sample_of
 from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.additions import AddedLearner, Additions, bracketed, with_settings
-from okbench.papers.table_types import RowsFile
+from okbench.papers.table_types import Orders, RowsFile
 from okbench.papers.values import parse_value
 from okbench.protocols.metrics import default_metric
 from okbench.protocols.single_pass import SINGLE_PASS
+from okbench.trials.plan.rows_in_memory import OPTION, beyond_memory
 from okbench.trials.plan.user_table import as_read, chance_of, read_once
 
 RUNS = 20
@@ -39,6 +40,10 @@ _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)  # times the median distance
 _SEARCH_RUNS = 2
 # mistakes move these by whole steps, so that the size of the step changes no sign of a score
 _STEP_FREE = {"Perceptron", "RBP", "BudgetPerceptron", "Projectron"}
+_ORDERS: Mapping[Orders, tuple[str, ...]] = {
+    "file": ("  orders: file  # one pass in the order of the file",),
+    "block-shuffled": ("  orders: block-shuffled  # permuted inside windows of blocks",),
+}
 _PLAIN = re.compile(r"[A-Za-z_][\w./+-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 
@@ -46,7 +51,7 @@ _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 @dataclass(frozen=True)
 class OwnTable:
     """The definition of a table of a user's own rows. `learners` are None for all that do the
-    task."""
+    task. Without an `order`, permutations are met, or blocks of rows beyond the memory."""
 
     file: RowsFile
     in_order: bool = False
@@ -54,6 +59,7 @@ class OwnTable:
     learners: tuple[AddedLearner, ...] | None = None
     added: Additions = _NOTHING
     searched: bool = True
+    order: Orders | None = None
 
     @property
     def data(self) -> Dataset:
@@ -63,7 +69,19 @@ class OwnTable:
     def notes(self) -> tuple[str, ...]:
         """What was guessed of the rows, what may be wrong with them, and learners left out."""
         left_out = () if self.learners is not None else learners_for(self.data.task)[1]
-        return (*read_once(self.file).notes, *left_out)
+        return (*read_once(self.file).notes, *self._order_note(), *left_out)
+
+    @property
+    def orders(self) -> Orders:
+        """How the rows are met."""
+        if self.in_order:
+            return "file"
+        return self.order or ("block-shuffled" if beyond_memory(self.data) else "seeded")
+
+    def _order_note(self) -> tuple[str, ...]:
+        if self.in_order or self.order or not (reason := beyond_memory(self.data)):
+            return ()
+        return (f"order: {reason}; blocks of rows are permuted instead ({OPTION})",)
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """What the table says of each learner, by label."""
@@ -87,7 +105,7 @@ class OwnTable:
             f"  kind: {SINGLE_PASS.name}  # predict every row, then learn it",
             f"  metric: {metric}",
             f"  runs: {1 if self.in_order else self.runs or RUNS}  # permutations of the rows",
-            *(["  orders: file  # one pass in the order of the file"] if self.in_order else []),
+            *_ORDERS.get(self.orders, ()),
             "",
             "datasets:",
             f"  {_flow(file.path.name)}:",

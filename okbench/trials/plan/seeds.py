@@ -19,17 +19,21 @@ from okbench.learners.registry import settings_of
 from okbench.protocols.contract import RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.resolve_settings import SEED_NAMES
+from okbench.trials.plan.row_orders import BlockShuffled, FileOrder, RowOrder
 from okbench.trials.trial_types import Trial
 
 
-def row_order(trial: Trial, dataset: Dataset) -> NDArray[np.int64]:
-    """The order in which the rows are met; rows that the protocol does not permute keep their
-    places behind the others."""
+def row_order(trial: Trial, dataset: Dataset) -> RowOrder:
+    """The order in which the rows are met, to be sliced; rows that the protocol does not permute
+    keep their places behind the others."""
     shuffled = PROTOCOLS[trial.protocol].shuffled(RowCounts(dataset.n_rows, dataset.n_train))
+    if trial.order == "file":
+        return FileOrder(dataset.n_rows)
+    entropy = [trial.seed, _number(f"{trial.dataset}:{trial.variant}"), trial.repetition]
+    if trial.order == "block-shuffled":
+        return BlockShuffled(shuffled, dataset.n_rows, entropy)
     if trial.order == "published":
         order = _published(trial, dataset, shuffled)
-    elif trial.order == "file":
-        order = np.arange(shuffled)
     else:
         order = seeded_order(trial.seed, trial.dataset, trial.variant, trial.repetition, shuffled)
     return np.concatenate([order, np.arange(shuffled, dataset.n_rows)]).astype(np.int64)

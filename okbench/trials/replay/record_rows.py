@@ -93,7 +93,7 @@ def _named_order(node: Node, rows: Node, dataset: Dataset) -> NDArray[np.int64]:
         order="published" if named["kind"] == "published" else "seeded",
     )
     try:
-        return row_order(trial, dataset)
+        return row_order(trial, dataset)[:]
     except OkbenchError as error:
         raise node.data_error(str(error)) from error
 

@@ -69,7 +69,7 @@ def ran(trial: Trial, dataset: Dataset, path: Path) -> Replayed:
             f"{path}: a record's name ends in .json; its arrays go to a .npz beside it"
         )
     settings = with_seed(find(trial.learner).load(), trial)
-    order = row_order(trial, dataset)
+    order = row_order(trial, dataset)[:]
     test = None
     if kind.needs_test_rows:
         learned = kind.shuffled(RowCounts(dataset.n_rows, dataset.n_train))

@@ -18,7 +18,8 @@ from okbench.trials.plan.cells import (
 )
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, in_rounds, named_in, remaining, trials_by_cell
-from okbench.trials.run.memory_needs import Need, available, needs, rows_bytes
+from okbench.trials.plan.rows_in_memory import rows_bytes
+from okbench.trials.run.memory_needs import Need, available, needs
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Family, Outcome, Trial
 

@@ -19,10 +19,12 @@ import psutil
 from okbench.base.errors import OkbenchError
 from okbench.base.quantities import spoken_bytes
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.mapped_rows import is_mapped
 from okbench.learners.registry import find, is_ours, settings_of
 from okbench.papers.values import Value
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.trial_types import Trial
 
 _NUMBER = 8  # bytes of a float64
@@ -203,22 +205,10 @@ def _references(data: Dataset, settings: Mapping[str, Any]) -> int:
     return min(_whole(settings.get("initial")) or data.X.shape[0], data.X.shape[0])
 
 
-def rows_bytes(data: Dataset) -> int:
-    """Bytes of the rows and labels of a dataset."""
-    return int(sum(array.nbytes for array in _arrays(data)) + data.y.nbytes)
-
-
-def _arrays(data: Dataset) -> tuple[Any, ...]:
-    X = data.X
-    return (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
-
-
 def _is_mapped(data: Dataset) -> bool:
     """Whether the rows are a file that the system reads and gives up as it needs to."""
-    array = _arrays(data)[0]
-    while array is not None and not isinstance(array, np.memmap):
-        array = getattr(array, "base", None)
-    return array is not None
+    X = data.X
+    return is_mapped(X if isinstance(X, np.ndarray) else X.data)
 
 
 def _columns(data: Dataset, supports: int) -> int:

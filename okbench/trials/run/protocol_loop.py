@@ -26,6 +26,7 @@ from okbench.protocols.contract import RowCounts, Stage
 from okbench.protocols.costs import BadAnswer
 from okbench.protocols.metrics import METRICS, Metric
 from okbench.protocols.registry import PROTOCOLS
+from okbench.trials.plan.row_orders import RowOrder
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.run import block_sizes
 from okbench.trials.run.account import (
@@ -38,6 +39,7 @@ from okbench.trials.run.account import (
     Trained,
 )
 from okbench.trials.run.block_sizes import Span, fixed, growing, spaced, ticks
+from okbench.trials.run.row_stream import RowStream
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.store.facts import facts_of
 from okbench.trials.trial_types import Outcome, Status, Trial
@@ -81,7 +83,7 @@ class Route:
 
     name: str
     dataset: Dataset
-    order: NDArray[np.int64]
+    order: RowOrder
     stages: tuple[Stage, ...]
     metric: Metric
     detail: float = 0.0
@@ -201,6 +203,7 @@ class Walker:
         self.seconds = self.cpu_seconds = 0.0
         self.account = Account(route.metric)
         self._tell = tell
+        self._rows = RowStream(route.dataset, route.order)
         self._sizes = block_sizes.sizes()
         self._classes = {label: [0, 0] for label in route.dataset.classes}  # test rows, mistakes
         self._base = held_here() if base is None else base
@@ -233,7 +236,7 @@ class Walker:
         return growing(stage.begin, stage.end, stops, self._sizes, stage.together)
 
     def _step(self, stage: Stage, span: Span) -> None:
-        X, y, truth = self._rows(span)
+        X, y, truth = self._rows.take(span)
         first, *rest = stage.verbs
         answer = self._call(first, X, y, span)
         for verb in rest:
@@ -241,17 +244,12 @@ class Walker:
         self._write_down(stage, span, answer, truth)
 
     def _fit(self, stage: Stage, span: Span) -> None:
-        X, y, _ = self._rows(span)
+        X, y, _ = self._rows.take(span)
         self._call("fit", X, y, span, FitClock(self, self.account.ledgers[-1]))
         self._note_finished(span[1] - span[0], None)
 
     def _note_finished(self, upto: int, costs: NDArray[np.float64] | None) -> None:
         self.note(Finished(upto, costs, self.support(), self.seconds, self.cpu_seconds))
-
-    def _rows(self, span: Span) -> tuple[Any, Any, NDArray[Any]]:
-        """Rows, their labels, and the labels once more, where no learner can write."""
-        picked, dataset = self.route.order[span[0] : span[1]], self.route.dataset
-        return dataset.X[picked], dataset.y[picked], dataset.y[picked]
 
     def _call(self, verb: str, X: Any, y: Any, span: Span, *more: Any) -> Any:
         """Call the learner on the clock."""

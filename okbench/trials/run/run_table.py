@@ -13,6 +13,7 @@ from okbench.papers.table_types import Table
 from okbench.trials.plan.cells import chosen_cells, row_key, time_limit_of
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load, cell_plans, in_rounds, remaining, trials_by_cell
+from okbench.trials.plan.rows_in_memory import refuse_permutations_beyond_memory
 from okbench.trials.run.batch import Batch
 from okbench.trials.run.environment import hash_of, here
 from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses, overlong
@@ -97,6 +98,8 @@ def run(
             time_limit=limit,
         )
         refuse_what_cannot_fit(needs(todo, load, options), options)
+        if not options.force:
+            refuse_permutations_beyond_memory(todo, load)
         watch(tally)
         writer.plan(plans)
         with closing(_batches(todo, load, replace(options, time_limit=limit))) as batches:

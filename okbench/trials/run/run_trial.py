@@ -13,15 +13,16 @@ from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.mapped_rows import rows_at
 from okbench.learners.contract import Problem, begun
 from okbench.learners.registry import allow, find, is_allowed
 from okbench.protocols.contract import BATCH, MAP, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
+from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.account import Beginning, Warming
 from okbench.trials.run.block_sizes import MOST
-from okbench.trials.run.memory_needs import rows_bytes
 from okbench.trials.run.protocol_loop import Limits, Tell, held_here, nobody, walk
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.trial_types import Outcome, Status, Trial
@@ -120,7 +121,7 @@ def _few_rows(dataset: Dataset) -> Dataset:
     picked = np.linspace(0, dataset.n_rows - 1, min(WARM_UP_ROWS, dataset.n_rows)).astype(np.int64)
     return replace(
         dataset,
-        X=dataset.X[picked],
+        X=rows_at(dataset.X, picked),
         y=dataset.y[picked],
         orders=None,
         n_train=None if dataset.n_train is None else max(1, 2 * len(picked) // 3),
