@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 LOWEST_NUMBA = $(shell sed -n 's/^ *"numba>=\([0-9.]*\),.*/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos chaos-slice numba-oldest check guard format bench wheel browser clean venv-module
+.PHONY: help demo test chaos chaos-slice numba-oldest check guard docs format bench wheel browser clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
@@ -16,6 +16,7 @@ help:
 	@echo "make numba-oldest  run the tests of the learners with the oldest Numba supported"
 	@echo "make check   format, lint, types, and the import order of the packages"
 	@echo "make guard   run the demo and compare its mistakes with results/"
+	@echo "make docs    the documents as a site in dist/docs"
 	@echo "make bench   speed and memory, as ratios measured in one run"
 	@echo "make format  put the sources in order"
 	@echo "make wheel   build the wheel and the source archive in dist/"
@@ -49,6 +50,10 @@ guard: $(READY)
 	@rm -rf .guard
 	$(BIN)/okbench run demo --results .guard --format csv >/dev/null
 	$(BIN)/okbench check results/demo.jsonl .guard
+
+docs: $(READY)
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "dist/docs/index.html"
 
 format: $(READY)
 	$(BIN)/ruff check --fix
