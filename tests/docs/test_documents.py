@@ -18,11 +18,12 @@ import yaml
 
 from okbench.cli import okbench
 from okbench.papers.table_file import read_table
+from tests.docs.executed import Command, steps
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "CHANGELOG.md", "results/README.md")),
-    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "architecture.md"),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "architecture.md"),
 ]
 CONFIGS = [
     ROOT / "datasets.yaml",
@@ -47,7 +48,10 @@ def _named(path: Path) -> str:
 
 
 def _blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    """The blocks of a language, with the name of a file (tests/docs/executed.py) or without."""
+    return re.findall(
+        rf'^```{language}(?: title="[^"]*")?\n(.*?)^```', text, re.DOTALL | re.MULTILINE
+    )
 
 
 def _command_lines() -> Iterator[tuple[str, str]]:
@@ -57,6 +61,8 @@ def _command_lines() -> Iterator[tuple[str, str]]:
         fenced = "\n".join(_blocks(text, ""))
         indented = "\n".join(re.findall(r"^ {4}(okbench .*)$", text, re.MULTILINE))
         listed = re.findall(r"^okbench .*$", f"{fenced}\n{indented}", re.MULTILINE)
+        entered = [step.line for step in steps(text) if isinstance(step, Command)]
+        listed += [line for line in entered if line.startswith("okbench ")]
         without_blocks = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
         spans = re.findall(r"`(okbench [^`]*)`", without_blocks)
         for line in [*listed, *spans]:
@@ -193,41 +199,12 @@ def test_the_words_are_those_of_the_field(path: Path) -> None:
     assert found is None, f"line {text[: found.start()].count(chr(10)) + 1}: {found.group()}"
 
 
-def _without_time(line: str) -> list[str]:
-    """The entries of a line of a table. Times are those of a machine: one beside a mean is left
-    out, and so is how wide the columns are."""
-    entries = re.split(r" {2,}", line.strip())
-    if set(line) <= {"-", " "}:
-        return ["rule"]
-    return entries[:-1] if "±" in line and len(entries) == 3 else entries
-
-
-def test_the_page_on_own_rows_prints_what_its_commands_print(
+def test_every_table_of_the_page_on_own_rows_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every command of the page runs in its order; what the page shows is printed by one of them.
-    Every table of the page is read."""
+    """Its commands are executed by tests/docs/test_walks.py."""
     text = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
-    (learner,) = [
-        block
-        for block in _blocks((ROOT / "README.md").read_text(encoding="utf-8"), "python")
-        if "class NearestMean" in block
-    ]
-    (tmp_path / "mymodule.py").write_text(learner, encoding="utf-8")
-    (rows,) = _blocks(text, "python")
-    done = subprocess.run([sys.executable, "-c", rows], cwd=tmp_path, check=False)
-    assert done.returncode == 0
-    printed: list[str] = []
-    for line in re.findall(r"^ {4}(okbench .*)$", text, re.MULTILINE):
-        done = subprocess.run(
-            [sys.executable, "-c", "from okbench.cli import main; main()", *shlex.split(line)[1:]],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, line + done.stderr
-        printed += done.stdout.splitlines()
-    for block in _blocks(text, "text"):
-        for line in filter(None, block.splitlines()):
-            assert _without_time(line) in map(_without_time, printed)
+    (tmp_path / "my.csv").write_text("id,a,b,y\n0,1,2,in\n1,2,1,out\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for number, block in enumerate(_blocks(text, "yaml")):
         file = tmp_path / f"t{number}.yaml"
