@@ -110,11 +110,14 @@ def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_named)
 def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    made = {ROOT / "docs/reference" / name for name in ("commands.md", "settings.md")}
     for target in re.findall(r"\]\(([^)]+)\)", text):
         if target.startswith("http"):
             continue
         name, _, anchor = target.partition("#")
         linked = (path.parent / name).resolve() if name else path
+        if linked in made:  # by docs/site/pages.py; `make docs` checks links to them
+            continue
         assert linked.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
