@@ -22,7 +22,7 @@ from okbench.learners.setting_meanings import meaning_of
 ROOT = Path(__file__).parents[2]
 # Files outside docs/ by their pages.
 PAGES = {"README.md": "index.md", "CHANGELOG.md": "changes.md", "SECURITY.md": "security.md"}
-ELSEWHERE = {"results/README.md": "reading-results.md", "docs/ci-workflow.yml": "tutorials/ci.md"}
+ELSEWHERE = {"results/README.md": "reading-results.md"}
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)")
 
 
@@ -52,14 +52,21 @@ def place(target: str, source: str, path: str) -> str:
 
 def commands_page() -> str:
     """The help of every command, as it is printed."""
-    context = click.Context(okbench, info_name="okbench", terminal_width=100)
-    parts = ["# Commands", ""]
-    for name in okbench.list_commands(context):
-        command = okbench.get_command(context, name)
+    top = click.Context(
+        okbench, info_name="okbench", terminal_width=100, **okbench.context_settings
+    )
+    return "\n".join(["# Commands", "", *_helps(okbench, top)])
+
+
+def _helps(group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=f"okbench {name}", terminal_width=100)
-        parts += [f"## {name}", "", "```text", command.get_help(inner), "```", ""]
-    return "\n".join(parts)
+        inner = click.Context(command, context, name)
+        path = inner.command_path.removeprefix("okbench ")
+        yield from (f"## {path}", "", "```text", command.get_help(inner), "```", "")
+        if isinstance(command, click.Group):
+            yield from _helps(command, inner)
 
 
 def settings_page() -> str:

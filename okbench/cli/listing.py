@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,8 @@ from okbench.cli import options
 
 if TYPE_CHECKING:
     from okbench.datasets.catalogue.specs import DatasetSpec
+
+LEAST = 40  # columns of a terminal in which a text can be read
 
 EPILOG = """\b
 Examples:
@@ -111,11 +114,29 @@ def _show(rows: Sequence[dict[str, Any]], form: str) -> None:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     right = [isinstance(value, int) for value in rows[0].values()]
     for number, line in enumerate(lines):
-        cells = (
+        cells = [
             word.rjust(width) if numeric else word.ljust(width)
             for word, width, numeric in zip(line, widths, right, strict=True)
-        )
-        click.secho(f"  {'  '.join(cells).rstrip()}", dim=number == 0)
+        ]
+        for part in _fitting(cells, widths):
+            click.secho(part, dim=number == 0)
+
+
+def _fitting(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    """The cells in lines of the terminal: the last one is wrapped, beside the others where it has
+    room, and otherwise below them."""
+    most = options.page_width()
+    line = f"  {'  '.join(cells)}".rstrip()
+    before = f"  {'  '.join(cells[:-1])}"
+    if 2 * len(widths) + sum(widths) <= most:
+        yield line
+    elif most - len(before) - 2 >= LEAST:
+        first, *more = wrap(cells[-1].strip(), most - len(before) - 2) or [""]
+        yield f"{before}  {first}"
+        yield from (" " * (len(before) + 2) + text for text in more)
+    else:
+        yield before.rstrip()
+        yield from wrap(cells[-1].strip(), most, initial_indent=" " * 6, subsequent_indent=" " * 6)
 
 
 def _cell(value: Any) -> str:

@@ -54,6 +54,16 @@ def test_list_gives_rows_and_the_class_of_a_learner(okbench: Okbench) -> None:
     assert {row["name"]: row["class"] for row in listed}["BPA-S"] == "BPAS"
 
 
+@pytest.mark.parametrize("kind", ["tables", "datasets", "learners"])
+def test_a_list_fits_100_columns_and_loses_no_word(okbench: Okbench, kind: str) -> None:
+    listed = okbench("list", kind).out
+    assert max(map(len, listed.splitlines())) <= 100
+    printed = listed.split()
+    for row in json.loads(okbench("list", kind, "--format", "json").out):
+        words = str(row["name"]).split() + str(list(row.values())[-1]).split()
+        assert [word for word in words if word not in printed] == []
+
+
 def commands() -> Iterator[tuple[str, ...]]:
     for name, command in group.commands.items():
         yield (name,)

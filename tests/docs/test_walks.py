@@ -56,10 +56,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def newcomer(installed: Path, tmp_path: Path) -> dict[str, str]:
     """The environment of somebody who has installed okbench and done nothing else."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OKBENCH_")}
-    cache = {name: os.environ[name] for name in ("OKBENCH_CACHE",) if name in os.environ}
     return {
         **kept,
-        **cache,
         "PATH": f"{installed}{os.pathsep}{os.environ['PATH']}",
         "OKBENCH_DATA": str(tmp_path / "data"),
         "COLUMNS": "100",
