@@ -24,7 +24,7 @@ EPILOG = """\b
 Examples:
   okbench choose --data my.csv --target y
   okbench choose --data big.parquet --target y --time 2m --memory 100M
-  okbench choose --data my.csv --learners FOGD,RBP,mine:Mine --page choice.html
+  okbench choose --data my.csv --learners FOGD,mine:Mine --page choice.html
 """
 
 
