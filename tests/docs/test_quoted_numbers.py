@@ -9,7 +9,8 @@ import pytest
 from tests.docs.quotes import ROOT, Quoted, code_blocks, faults, paragraphs, printed
 
 DOCUMENTS = [
-    ROOT / "docs" / name for name in ("lsokl.md", "rrf.md", "drift.md", "reading-results.md")
+    ROOT / "docs" / name
+    for name in ("lsokl.md", "rrf.md", "ik.md", "drift.md", "reading-results.md")
 ]
 
 
