@@ -334,7 +334,7 @@ def test_what_a_large_file_cannot_have_is_refused(
     for file, message in (
         (RowsFile(path, scale="running standard"), "holds the whole file in memory"),
         (RowsFile(path, target="y"), "column 'x' has no finite value"),
-        (RowsFile(path, target="z"), "no column 'z'"),
+        (RowsFile(path, target="z", missing="mean"), "no column 'z'"),
     ):
         with pytest.raises((DataError, UsageError), match=message):
             read_large(file)
