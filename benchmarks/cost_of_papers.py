@@ -250,6 +250,19 @@ def files_of(tables: Iterable[Table]) -> dict[tuple[str, str], int | None]:
     }
 
 
+def bytes_of_rows(tables: Iterable[Table]) -> int:
+    """The bytes of the rows of every dataset of the tables in memory: 8 for a value, and 12 for one
+    of a set whose rows are sparse."""
+    works = {
+        (row.name, row.variant): work_of(table, row, table.learners[0])
+        for table in tables
+        for row in table.datasets
+    }
+    return sum(
+        work.rows * work.values * (12 if work.dataset in FILLED else 8) for work in works.values()
+    )
+
+
 def page(tables: Sequence[Table], results: Path) -> str:
     """The tables of docs/scale.md."""
     known = Known(tables, results)
@@ -322,16 +335,17 @@ def _sentences(tables: Sequence[Table], known: Known) -> str:
     stated = [size for size in files.values() if size is not None]
     return (
         f"{_markdown(lines, heads)}\n\nThe datasets are read from {len(files)} files; the "
-        f"{len(stated)} with a stated size have {sum(stated) / 1e9:.1f} GB unpacked. An outcome "
-        f"takes {known.bytes_of_outcome} bytes."
+        f"{len(stated)} with a stated size have {sum(stated) / 1e9:.1f} GB unpacked. Prepared, the "
+        f"rows of all datasets take {bytes_of_rows(tables) / 1e9:.0f} GB. An outcome takes "
+        f"{known.bytes_of_outcome} bytes."
     )
 
 
 def _rounded(number: float) -> str:
     """Two significant digits, which is more than an extrapolation is worth."""
-    if number == 0:
-        return "0"
-    digits = 1 - math.floor(math.log10(abs(number)))
+    if number < 0.01:
+        return "<0.01" if number else "0"
+    digits = 1 - math.floor(math.log10(number))
     return f"{round(number, digits):,.{max(digits, 0)}f}"
 
 
