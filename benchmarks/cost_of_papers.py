@@ -280,7 +280,7 @@ def page(tables: Sequence[Table], results: Path) -> str:
         for row, column in chosen_cells(table, Options())
     ]
     return "\n\n".join(
-        [_table_of_costs(tables, costs, known), _longest(costs), _sentences(tables, known)]
+        [_table_of_costs(tables, costs, known), _longest(costs), _sentences(tables, costs, known)]
     )
 
 
@@ -332,20 +332,22 @@ def _longest(costs: Sequence[Cost]) -> str:
     return _markdown(lines, ["table", "cell", "trials", "core-hours", "share", "basis"])
 
 
-def _sentences(tables: Sequence[Table], known: Known) -> str:
+def _sentences(tables: Sequence[Table], costs: Sequence[Cost], known: Known) -> str:
     off = {power: errors(known, power) for power in (VALUES_POWER, 0.5, 1.0)}
     lines = [
         [f"{power:g}", f"{len(of)}", f"{median(of):.1f}", f"{quantiles(of, n=10)[-1]:.1f}"]
         for power, of in off.items()
     ]
     heads = ["power of the values of a row", "cells", "half within a factor of", "nine of ten"]
+    unknown = [one.work.learner for one in costs if one.basis == "unknown"]
     files = files_of(tables)
     stated = [size for size in files.values() if size is not None]
     return (
         f"{_markdown(lines, heads)}\n\nThe datasets are read from {len(files)} files; the "
         f"{len(stated)} with a stated size have {sum(stated) / 1e9:.1f} GB unpacked. Prepared, the "
         f"rows of all datasets take {bytes_of_rows(tables) / 1e9:.0f} GB. An outcome takes "
-        f"{known.bytes_of_outcome} bytes."
+        f"{known.bytes_of_outcome} bytes. Of {len(unknown)} cells nothing is known, and they count "
+        f"as nothing: those of {', '.join(dict.fromkeys(unknown)) or 'no learner'}."
     )
 
 
