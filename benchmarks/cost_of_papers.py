@@ -5,10 +5,10 @@
 A cell with outcomes in the results folder counts with their mean seconds. Any other cell is
 extrapolated from a measured cell of its learner: one on the same dataset if there is one, else one
 with the same task whose number of rows, and of values in a row, is nearest. It takes longer in
-proportion to the rows (to their square, for learners whose model grows with the rows and for
-solvers that need all pairs of rows) and to the settings that the work grows with. A learner without
-any measured cell counts with the seconds that its paper prints, or else like a related learner. No
-trial counts with more than its time limit.
+proportion to the rows (and to the training rows once more, for learners whose model grows with the
+rows and for solvers that need all pairs of rows) and to the settings that the work grows with. A
+learner without any measured cell counts with the seconds that its paper prints, or else like a
+related learner. No trial counts with more than its time limit.
 """
 
 from __future__ import annotations
@@ -74,12 +74,14 @@ FILLED = {"url": 116, "news20.binary": 455, "rcv1.binary": 73, "real-sim": 52}
 
 @dataclass(frozen=True)
 class Work:
-    """What decides how long a trial takes: `values` are those of a row."""
+    """What decides how long a trial takes: `values` are those of a row, `train` the rows that are
+    learned."""
 
     learner: str
     dataset: str
     task: str
     rows: int
+    train: int
     values: int
     settings: Mapping[str, Value | None]
 
@@ -110,7 +112,9 @@ def growth(
     work: Work, other: Work, powers: Mapping[str, int], of_values: float = VALUES_POWER
 ) -> float:
     """How many times as long as the other this work is expected to take."""
-    rows = (work.rows / other.rows) ** (2 if work.learner in QUADRATIC else 1)
+    rows = work.rows / other.rows
+    if work.learner in QUADRATIC:
+        rows *= work.train / other.train
     sizes = 1.0
     for name, power in powers.items():
         ours, theirs = work.settings.get(name), other.settings.get(name)
@@ -177,11 +181,15 @@ def work_of(table: Table, row: DatasetRow, column: LearnerColumn) -> Work:
     entry = spec(row.name)
     prepared = variant(entry, row.variant)
     settings = table.settings.get((row.name, column.label), {})
+    rows = row.rows or prepared.rows or 1
+    parted = table.protocol.kind == "train-test"
+    train = prepared.train or (prepared.split.train if prepared.split else None)
     return Work(
         column.learner,
         row.name,
         prepared.task,
-        row.rows or prepared.rows or 1,
+        rows,
+        train if parted and train else rows,
         FILLED.get(row.name, prepared.features or entry.features or 1),
         {name: setting.value for name, setting in settings.items()},
     )
@@ -272,7 +280,7 @@ def page(tables: Sequence[Table], results: Path) -> str:
         for row, column in chosen_cells(table, Options())
     ]
     return "\n\n".join(
-        [_table_of_costs(tables, costs, known), _longest(costs), _sentences(tables, known)]
+        [_table_of_costs(tables, costs, known), _longest(costs), _sentences(tables, costs, known)]
     )
 
 
@@ -324,20 +332,22 @@ def _longest(costs: Sequence[Cost]) -> str:
     return _markdown(lines, ["table", "cell", "trials", "core-hours", "share", "basis"])
 
 
-def _sentences(tables: Sequence[Table], known: Known) -> str:
+def _sentences(tables: Sequence[Table], costs: Sequence[Cost], known: Known) -> str:
     off = {power: errors(known, power) for power in (VALUES_POWER, 0.5, 1.0)}
     lines = [
         [f"{power:g}", f"{len(of)}", f"{median(of):.1f}", f"{quantiles(of, n=10)[-1]:.1f}"]
         for power, of in off.items()
     ]
     heads = ["power of the values of a row", "cells", "half within a factor of", "nine of ten"]
+    unknown = [one.work.learner for one in costs if one.basis == "unknown"]
     files = files_of(tables)
     stated = [size for size in files.values() if size is not None]
     return (
         f"{_markdown(lines, heads)}\n\nThe datasets are read from {len(files)} files; the "
         f"{len(stated)} with a stated size have {sum(stated) / 1e9:.1f} GB unpacked. Prepared, the "
         f"rows of all datasets take {bytes_of_rows(tables) / 1e9:.0f} GB. An outcome takes "
-        f"{known.bytes_of_outcome} bytes."
+        f"{known.bytes_of_outcome} bytes. Of {len(unknown)} cells nothing is known, and they count "
+        f"as nothing: those of {', '.join(dict.fromkeys(unknown)) or 'no learner'}."
     )
 
 

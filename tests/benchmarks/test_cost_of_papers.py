@@ -20,7 +20,7 @@ from benchmarks.cost_of_papers import (
 )
 from tests.docs.quotes import ROOT
 
-WORK = Work("FOGD", "small", "binary", 1000, 10, {"components": 400})
+WORK = Work("FOGD", "small", "binary", 1000, 1000, 10, {"components": 400})
 
 
 def test_a_learner_with_a_bound_grows_in_proportion_to_rows_and_components() -> None:
@@ -31,7 +31,8 @@ def test_a_learner_with_a_bound_grows_in_proportion_to_rows_and_components() -> 
 @pytest.mark.parametrize("learner", ["OGD", "LIBSVM"])
 def test_what_compares_all_rows_grows_with_their_square(learner: str) -> None:
     small = replace(WORK, learner=learner)
-    assert growth(replace(small, rows=3000), small, {}) == pytest.approx(9.0)
+    assert growth(replace(small, rows=3000, train=3000), small, {}) == pytest.approx(9.0)
+    assert growth(replace(small, train=500), small, {}) == pytest.approx(0.5)
 
 
 def test_values_count_with_the_power_asked_for() -> None:
