@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 LOWEST_NUMBA = $(shell sed -n 's/^ *"numba>=\([0-9.]*\),.*/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos chaos-slice numba-oldest check guard docs format bench wheel browser clean venv-module
+.PHONY: help demo test chaos chaos-slice numba-oldest check guard docs format bench wheel browser latex clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
@@ -88,6 +88,11 @@ venv-module:
 	@command -v apt-get >/dev/null \
 	  || { echo "Python's venv module is missing: install it, then make again" >&2; exit 1; }
 	@$(APT) python3-venv >/dev/null
+
+# A test compiles the tables of `report --format latex`.
+latex:
+	@command -v pdflatex >/dev/null \
+	  || { $(APT) --no-install-recommends texlive-latex-base texlive-latex-recommended >/dev/null; }
 
 # The tests of the pages open them in a browser, and say so where there is none.
 browser:

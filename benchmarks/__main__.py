@@ -13,6 +13,7 @@ from tabulate import tabulate
 from benchmarks import (
     bench_batch,
     bench_bkm,
+    bench_bookkeeping,
     bench_isolation,
     bench_learners,
     bench_memory,
@@ -46,6 +47,7 @@ def main() -> None:
     bench_memory.main(asked.quick)
     bench_reports.main(asked.quick)
     bench_site.main(asked.quick)
+    bench_bookkeeping.main(asked.quick)
     mirror = SHARED / "data"
     if mirror.is_dir():
         bench_readers.main(mirror, bench_readers.NAMES)

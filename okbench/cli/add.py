@@ -36,7 +36,7 @@ Examples:
 def add(path: Path, name: str, **reading: Any) -> None:
     """Add the rows in the file PATH as a dataset, to be used wherever a dataset is named.
 
-    The file is CSV, LIBSVM text, ARFF or .npy. It stays where it is.
+    The file is CSV, LIBSVM text, ARFF, .npy or Parquet. It stays where it is.
     """
     from okbench.datasets.user.user_entry import add_user_dataset
 

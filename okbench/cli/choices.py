@@ -164,6 +164,20 @@ class Counts(click.ParamType[tuple[int, ...]]):
             self.fail(f"'{value}' is no list of whole numbers; write 0 or 0,7,19", param, ctx)
 
 
+class Buckets(click.ParamType[int]):
+    """A number of columns to hash to, 2^18 or 262144."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from okbench.papers.rows_file import read_buckets
+
+        try:
+            return value if isinstance(value, int) else read_buckets(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 class Quantity(click.ParamType[float]):
     """A number with a unit, such as 2G or 30m. A number alone is refused: its unit is unclear."""
 
@@ -185,6 +199,7 @@ class Quantity(click.ParamType[float]):
         return found
 
 
+BUCKETS = Buckets()
 COUNTS = Counts()
 SIZE = Quantity("size", SIZES, "512M or 2G")
 TIME = Quantity("time", TIMES, "90s, 30m or 2h")

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from okbench.base.errors import UsageError
 from okbench.base.shared_types import Task
-from okbench.cli.choices import ADDED, SETTINGS, WORDS
+from okbench.cli.choices import ADDED, BUCKETS, SETTINGS, WORDS
 from okbench.cli.options import ORDERS, together
 
 if TYPE_CHECKING:
@@ -56,12 +56,17 @@ scale_option = click.option(
 run_options = together(
     scale_option,
     click.option(
+        "--hash",
+        type=BUCKETS,
+        help="Hash the columns to so many, with signs: 2^18. For rows of millions of columns.",
+    ),
+    click.option(
         "--in-order",
         is_flag=True,
         help="Make one pass in the order of the file, instead of 20 random permutations.",
     ),
 )
-READING_NAMES = ("target", "task", "categorical", "drop", "missing", "scale", "in_order")
+READING_NAMES = ("target", "task", "categorical", "drop", "missing", "scale", "hash", "in_order")
 additions = together(
     click.option(
         "--with",
@@ -118,6 +123,7 @@ def rows_file(data: Path, scale: str | None, in_order: bool, **reading: Any) -> 
         chosen = RUNNING.get(SCALES[scale], "none") if in_order else SCALES[scale]
     for name in ("categorical", "drop"):
         reading[name] = tuple(reading[name] or ())
+    reading["hash"] = reading.get("hash") or 0
     return RowsFile(shown_path(data), scale=chosen, **reading)
 
 

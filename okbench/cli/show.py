@@ -102,6 +102,8 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
     for when in ("before", "after"):
         for label, (low, high) in _ranges(data["ranges"][when]):
             yield f"{label} {when}", f"{low:g} to {high:g}"
+    if hashed := (data["ranges"]["after"] or {}).get("hashed"):
+        yield "hashed", hashed
     for number, step in enumerate(data["preparation"], start=1):
         yield f"step {number}", step
     prepared = data["prepared"]

@@ -87,6 +87,8 @@ def _steps(variant: VariantSpec) -> list[str]:
         lines.append("labels " + ", ".join(f"{old} → {new}" for old, new in variant.labels.items()))
     if variant.scale != "none":
         lines.append(f"scale {variant.scale}" + _learned_on(variant))
+    if variant.hash:
+        lines.append(f"hash the columns to {variant.hash:,}, with signs")
     if variant.split:
         lines.append(
             f"shuffle with seed {variant.split.seed}, train on {variant.split.train:,} rows"

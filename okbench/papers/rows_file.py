@@ -9,6 +9,7 @@
         categorical: [zip]
         missing: mean         # refuse, or the mean of the rows before
         scale: standard       # none, standard, [0,1]; in the file's order running standard
+        hash: 2^18            # columns to which all are hashed (optional)
 
 `okbench run --data` writes two more keys: the `fingerprint` of the rows that it ran, whose outcomes
 alone count, and `chance`, the metric of always giving the same answer.
@@ -29,7 +30,18 @@ Missing = Literal["refuse", "mean"]
 RowsScale = Literal["none", "standard", "[0,1]", "running standard", "running [0,1]"]
 RUNNING = {"standard": "running standard", "[0,1]": "running [0,1]"}
 ROWS_KEYS = frozenset(
-    {"file", "target", "task", "categorical", "drop", "missing", "scale", "fingerprint", "chance"}
+    {
+        "file",
+        "target",
+        "task",
+        "categorical",
+        "drop",
+        "missing",
+        "scale",
+        "hash",
+        "fingerprint",
+        "chance",
+    }
 )
 
 
@@ -44,7 +56,28 @@ def read_rows_file(fields: Mapping[str, Node]) -> RowsFile:
         drop=_columns(fields.get("drop")),
         missing=_choice(fields, "missing", get_args(Missing)) or "refuse",
         scale=_choice(fields, "scale", get_args(RowsScale)) or "",
+        hash=_buckets(fields["hash"]) if "hash" in fields else 0,
     )
+
+
+def read_buckets(text: str) -> int:
+    """The number of columns to which all are hashed: 2^18, or 262144. ValueError for any other."""
+    base, power, exponent = text.partition("^")
+    digits = [base, exponent] if power else [base]
+    if all(part.isascii() and part.isdigit() and len(part) < 11 for part in digits):
+        found = int(base) if not power else int(base) ** min(int(exponent), 64)
+        if 2 <= found < 2**31:
+            return found
+    raise ValueError(
+        f"'{text[:40]}' is no number of columns to hash to; write 2^18, from 2 to below 2^31"
+    )
+
+
+def _buckets(node: Node) -> int:
+    try:
+        return read_buckets(node.text())
+    except ValueError as error:
+        raise node.error(str(error)) from error
 
 
 def shown_path(path: Path) -> Path:

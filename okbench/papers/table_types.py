@@ -93,6 +93,7 @@ class RowsFile:
     drop: tuple[str, ...] = ()
     missing: str = "refuse"
     scale: str = ""
+    hash: int = 0  # columns to which all are hashed, 0 for none
 
 
 @dataclass(frozen=True)

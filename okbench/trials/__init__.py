@@ -1,7 +1,8 @@
 """Trials, from a table to stored outcomes.
 
 `trial_types` has the trial and its outcome; `plan` makes trials of a table, `run` runs them,
-`store` keeps the outcomes, `search` tunes settings by trials, and `replay` runs recorded ones.
+`cluster` has them run on other machines, `store` keeps the outcomes, `search` tunes settings by
+trials, and `replay` runs recorded ones.
 """
 
-__all__ = ["plan", "replay", "run", "search", "store", "trial_types"]
+__all__ = ["cluster", "plan", "replay", "run", "search", "store", "trial_types"]

@@ -58,6 +58,13 @@ def test_the_task_is_guessed_and_reported(tmp_path: Path, column: list[str], tas
     assert found.notes[-1].startswith(f"task: {task}, from ")
 
 
+def test_whole_numbers_that_may_be_amounts_are_pointed_out(tmp_path: Path) -> None:
+    numbers = read(written(tmp_path, "x,y\n" + "".join(f"{n},{n % 5}\n" for n in range(30))))
+    assert "if they are amounts, add --task regression" in numbers.notes[-1]
+    words = read(written(tmp_path, "x,y\n" + "".join(f"{n},{'abc'[n % 3]}\n" for n in range(30))))
+    assert "amounts" not in words.notes[-1]
+
+
 def test_many_whole_targets_are_a_regression_unless_stated(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n" + "".join(f"1,{value}\n" for value in range(30)))
     assert read(path).dataset.task == "regression"

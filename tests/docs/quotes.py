@@ -166,9 +166,15 @@ def _report_value(payload: dict[str, Any], path: list[str]) -> float | str:
 
     [NAME OF SETTINGS/]DATASET/LEARNER/FIELD; counts/RESTS ON/OUTCOME; and with an outcome, or
     nothing for all outcomes: exact/DATASET/OUTCOME (cells without random numbers) and
-    alternative/NAME OF SETTINGS/OUTCOME.
+    alternative/NAME OF SETTINGS/OUTCOME. After changes of a stream: recovery/DATASET/LEARNER/FIELD,
+    or the name of an error written down besides.
     """
     cells = payload["cells"]
+    if path[0] == "recovery":
+        (one,) = [
+            one for one in payload["recoveries"] if [one["dataset"], one["learner"]] == path[1:3]
+        ]
+        return float({**one, **one["others"]}[path[3]])
     if path[0] == "counts":
         return int(payload["counts"].get(path[1], {}).get(path[2], 0))
     if path[0] == "exact":

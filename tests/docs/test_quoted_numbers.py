@@ -8,7 +8,10 @@ import pytest
 
 from tests.docs.quotes import ROOT, Quoted, code_blocks, faults, paragraphs, printed
 
-DOCUMENTS = [ROOT / "docs" / name for name in ("lsokl.md", "rrf.md", "reading-results.md")]
+DOCUMENTS = [
+    ROOT / "docs" / name
+    for name in ("lsokl.md", "rrf.md", "ik.md", "drift.md", "reading-results.md")
+]
 
 
 def _named(path: Path) -> str:

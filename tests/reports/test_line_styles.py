@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from okbench.papers.table_catalogue import find, names
 from okbench.reports import line_styles
-from okbench.reports.figures.draw import MARKERS, _look
+from okbench.reports.figures.draw import MARKERS, look_of
 from okbench.reports.line_styles import COLOURS, DASHES, LineStyle, style_of
 from okbench.reports.site.markers import colour_rules, dashes, look, marker, style_sample
 
@@ -70,7 +70,7 @@ def test_any_name_has_a_look_that_charts_can_draw(name: str) -> None:
     assert 0 <= style.colour < len(COLOURS)
     assert 0 <= style.dash < len(DASHES)
     ElementTree.fromstring(f"<g>{style_sample(name)}{marker(name, 1, 2)}</g>")
-    assert _look(name)["color"] == COLOURS[style.colour][0]
+    assert look_of(name)["color"] == COLOURS[style.colour][0]
 
 
 def test_unknown_names_are_spread_over_the_looks() -> None:
@@ -80,7 +80,7 @@ def test_unknown_names_are_spread_over_the_looks() -> None:
 
 def test_pictures_and_pages_use_the_same_colours_markers_and_dashes() -> None:
     for name in NAMED:
-        style, drawn = style_of(name), _look(name)
+        style, drawn = style_of(name), look_of(name)
         assert look(name) == f"k{style.colour}"
         assert drawn["marker"] == MARKERS[line_styles.MARKERS[style.marker]]
         pattern = () if drawn["linestyle"] == "-" else drawn["linestyle"][1]

@@ -61,29 +61,32 @@ def made(found: dict[str, Outcome] | None = None, **more: Any) -> Report:
 
 def test_no_other_learner_beats_the_frontier_in_both() -> None:
     found = tradeoff(made(), "seconds")
-    assert list(found.spots) == ["my.csv"]  # nothing is measured on the other
-    assert [spot.learner for spot in found.unbeaten("my.csv")] == ["quick", "slow"]
+    assert list(found.frontiers) == ["my.csv"]  # nothing is measured on the other
+    assert [spot.learner for spot in found.frontiers["my.csv"].best] == ["quick", "slow"]
     memory = tradeoff(made(), "bytes")
-    assert [spot.learner for spot in memory.unbeaten("my.csv")] == ["slow"]
+    assert [spot.learner for spot in memory.frontiers["my.csv"].best] == ["slow"]
     accuracy = report(
         replace(TABLE, protocol=replace(TABLE.protocol, metric="accuracy")), stored(),
         {("my.csv", name): [f"{name}{r}" for r in range(4)] for name in LEARNERS},
     )  # fmt: skip
-    best = tradeoff(accuracy, "seconds").unbeaten("my.csv")
+    best = tradeoff(accuracy, "seconds").frontiers["my.csv"].best
     assert [spot.learner for spot in best] == ["quick", "slow"]
 
 
 def test_costs_that_are_not_comparable_are_not_drawn_and_the_reason_is_given() -> None:
     found = stored()
     crowded = {**found, "slow0": replace(found["slow0"], timed=True)}
-    elsewhere = {**found, "slow0": replace(found["slow0"], environment="e2")}
+    elsewhere = {
+        id_: replace(one, environment="e2") if id_.startswith("slow") else one
+        for id_, one in found.items()
+    }
     for outcomes, words in ((crowded, "measured alone"), (elsewhere, "several machines")):
         drawn = tradeoff(made(outcomes), "seconds")
-        assert not drawn.spots
+        assert not drawn.frontiers
         assert words in drawn.notes[0]
-        assert tradeoff(made(outcomes), "bytes").spots
+        assert tradeoff(made(outcomes), "bytes").frontiers
     incomplete = {id_: one for id_, one in found.items() if id_ != "slow3"}
-    spots = tradeoff(made(incomplete), "seconds").spots["my.csv"]
+    spots = tradeoff(made(incomplete), "seconds").frontiers["my.csv"].spots
     assert "slow" not in [spot.learner for spot in spots]
 
 

@@ -14,9 +14,9 @@ from outcome_material import MACHINE, outcomes, results_file
 from site_material import CPU, HOSTILE, NAME, ROWS, TITLE, Page, hostile_site
 from small_table import all_measured, small_table
 
+from okbench.reports.frontiers import frontier
 from okbench.reports.site.axes import Axis, axis, banded, counted, timed
 from okbench.reports.site.build import build
-from okbench.reports.site.frontier import frontier
 from okbench.reports.site.grids import align_numbers
 from okbench.reports.site.markup import tag
 from okbench.reports.tables.cells import Cell
@@ -130,7 +130,7 @@ def test_two_machines_are_both_named_and_share_no_frontier(tmp_path: Path) -> No
     results_file(tmp_path / "runs/made/small.jsonl", found, machines=machines)
     build(tmp_path / "runs", tmp_path / "site", [small_table()])
     page = Page(tmp_path / "site/tables/made/small.html")
-    assert "one: not drawn: its seconds are of several machines or versions." in page.text
+    assert "one is not drawn: its seconds are of several machines or versions." in page.text
     assert "Seconds of several machines: do not compare them with each other." in page.text
     machines_told = [row for row in page.texts if row in ("one", "another")]
     assert "another" in machines_told

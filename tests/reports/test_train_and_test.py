@@ -29,6 +29,8 @@ from okbench.papers.table_types import (
     Shown,
     Table,
 )
+from okbench.protocols.metrics import METRICS
+from okbench.reports.claims.claim_evidence import _VALUES
 from okbench.reports.numbers import duration
 from okbench.reports.statistics import paired_p
 from okbench.reports.tables.layout import compared
@@ -109,6 +111,20 @@ def test_metric_and_time_stand_in_one_sheet_with_the_papers() -> None:
     assert by_learner["BKM"][-2:] == ["0.42", "1.50 min"]
     assert by_learner["RKS"][-2:] == ["NA", "2.10 min (0.60 + 1.50)"]
     assert any("one training at the settings it chose" in note for note in sheet.notes)
+
+
+def test_a_search_that_was_cut_is_marked_and_its_time_proves_nothing() -> None:
+    cut = {**TABLE.searched, ("rows", "RKS"): Searched(36.0, cut="0.1 of the rows instead of 1")}
+    report = made(replace(TABLE, searched=cut))
+    sheet = compared(report)
+    by_learner = {row[0].text: [entry.text for entry in row] for row in sheet.groups[0]}
+    assert by_learner["RKS"][-1] == "2.10 min (0.60 + 1.50) (cut)"
+    assert [note for note in sheet.notes if note.startswith("(cut)")] == [
+        "(cut): the search was smaller than the table asks for, 0.1 of the rows instead of 1: "
+        "RKS on rows."
+    ]
+    assert _VALUES["seconds"](report.cells["rows", "RKS"]) is None
+    assert _VALUES["seconds"](report.cells["rows", "SVM"]) is not None
 
 
 @pytest.mark.parametrize(
@@ -295,8 +311,8 @@ def test_the_same_of_a_table_of_mistakes_without_printed_numbers() -> None:
 
 def test_what_a_file_asks_of_its_reports() -> None:
     text = "{seconds: search + training, unit: hours, stars: 0.05, classes: true}"
-    assert read_shown(parse_yaml(text, "t.yaml")) == SHOWN
-    assert read_shown(None) == Shown()
+    assert read_shown(parse_yaml(text, "t.yaml"), METRICS["accuracy"]) == SHOWN
+    assert read_shown(None, METRICS["accuracy"]) == Shown()
 
 
 @pytest.mark.parametrize(
@@ -314,7 +330,7 @@ def test_what_a_file_asks_of_its_reports() -> None:
 )
 def test_what_a_file_asks_wrongly_is_refused(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        read_shown(parse_yaml(text, "t.yaml"))
+        read_shown(parse_yaml(text, "t.yaml"), METRICS["accuracy"])
 
 
 FILE = """\

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.plain import bsgd, dualsgd, expansions, isolation, many_kernels, maps, rrf, table1
+from benchmarks.plain import (
+    baselines,
+    bsgd,
+    dualsgd,
+    expansions,
+    isolation,
+    many_kernels,
+    maps,
+    rrf,
+    table1,
+)
 from okbench.learners.compiled.rules.tvm_machine import RIDGE
 
 LOOPS = {
@@ -38,6 +48,8 @@ LOOPS = {
     "OMKC": many_kernels.omkl,
     "RBF": many_kernels.rbf,
     "FOGD-ORF": maps.fogd,
+    "Previous": baselines.previous,
+    "Constant": baselines.constant,
 }
 UNTOLD = {  # what the loop of a learner does not ask for
     "Norma": ("task", "n_columns"),
@@ -51,6 +63,7 @@ UNTOLD = {  # what the loop of a learner does not ask for
     "OMKL": ("n_columns",),
     "OMKR": ("n_columns",),
     "OMKC": ("n_columns",),
+    **dict.fromkeys(("Previous", "Constant"), ("task",)),
 }
 
 

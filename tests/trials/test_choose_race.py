@@ -309,17 +309,32 @@ def test_a_large_file_gives_the_rows_of_a_small_one(
     np.testing.assert_allclose(handed[:, :1], scaled, rtol=1e-12)
 
 
+def test_words_and_missing_values_of_a_large_file_are_read_as_those_of_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
+    path = tmp_path / "rows.parquet"
+    numbers = [None if n % 7 == 3 else n / 8 for n in range(100)]
+    pq.write_table(
+        pa.table({"word": ["a", "b"] * 50, "x": numbers, "y": [0, 1] * 50}), path, row_group_size=30
+    )
+    whole = read_user_rows(path, "y", missing="mean", scale="none").dataset
+    monkeypatch.setattr(large_file, "LARGE", 1)
+    large = read_large(RowsFile(path, target="y", missing="mean"))
+    np.testing.assert_array_equal(large.dataset.X, whole.X)
+    np.testing.assert_array_equal(large.dataset.y, whole.y)
+
+
 def test_what_a_large_file_cannot_have_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
     path = tmp_path / "rows.parquet"
-    pq.write_table(pa.table({"word": ["a", "b"] * 50, "x": [0.5] * 100, "y": [0, 1] * 50}), path)
+    pq.write_table(pa.table({"x": [0.5, None] * 50, "y": [0, 1] * 50}), path)
     for file, message in (
-        (RowsFile(path, missing="mean"), "--missing mean holds the whole file"),
         (RowsFile(path, scale="running standard"), "holds the whole file in memory"),
-        (RowsFile(path, target="y"), "column 'word' does not hold numbers alone"),
-        (RowsFile(path, target="z"), "no column 'z'"),
+        (RowsFile(path, target="y"), "column 'x' has no finite value"),
+        (RowsFile(path, target="z", missing="mean"), "no column 'z'"),
     ):
         with pytest.raises((DataError, UsageError), match=message):
             read_large(file)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from okbench.learners.registry import find
 from okbench.trials.replay.differences import differences
 from okbench.trials.replay.record import read_record
 from okbench.trials.replay.replaying import replay
@@ -50,7 +51,8 @@ def test_a_shipped_record_puts_its_learner_to_work(path):
         assert expected["updates"] > 2 * settings["budget"]
     if "mistakes" in expected:
         assert path not in LEARNED or expected["mistakes"] > 0
-        assert expected["mistakes"] < len(told.get("test", told["order"])) * 0.75
+        chance = 0.8 if find(told["learner"]).load().is_baseline else 0.75
+        assert expected["mistakes"] < len(told.get("test", told["order"])) * chance
 
 
 @pytest.mark.parametrize(

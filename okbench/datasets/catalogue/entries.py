@@ -11,6 +11,7 @@
         variants:                               # the first is the default
           lsokl: {use: [train], scale: none}
 
+`hash: 2^18` in a variant hashes its columns to so many, with signs.
 `prepared: {fitted: reason}` in a variant says where its preparation comes from, with a source of
 `okbench.papers.provenance`; without it the rows are as the paper describes them.
 `from` is an address, or `{url, member, sha256, md5, bytes}` with the checksum of what is served
@@ -47,6 +48,7 @@ from okbench.datasets.catalogue.specs import (
     is_plain_name,
 )
 from okbench.papers.provenance import AS_DESCRIBED, read_preparation
+from okbench.papers.rows_file import read_buckets
 
 _FILE_KEYS = (
     *("name", "folder", "from", "path", "reader", "rows"),
@@ -57,7 +59,7 @@ _ENTRY_KEYS = (
     *("embedded", "parameters", "reader", "folder", "files", "variants"),
 )
 _VARIANT_KEYS = (
-    *("use", "distinct", "first", "above", "labels", "scale", "split", "orders"),
+    *("use", "distinct", "first", "above", "labels", "scale", "split", "orders", "hash"),
     *("task", "features", "classes", "rows", "train", "note", "prepared"),
 )
 _READER_KEYS = tuple(option.name for option in fields(ReaderSpec))
@@ -253,6 +255,7 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
     task = cast(Task, found["task"].choice(TASKS)) if "task" in found else spec.task
     split = _split(found["split"]) if "split" in found else None
     scale = cast(Scale, found["scale"].choice(SCALES)) if "scale" in found else "none"
+    into = _buckets(found["hash"]) if "hash" in found else None
     variant = VariantSpec(
         name=name,
         use=use,
@@ -266,7 +269,8 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
         split=split,
         orders=_orders(found["orders"], spec) if "orders" in found else None,
         task=task,
-        features=_count(found.get("features")) or spec.features,
+        features=_count(found.get("features")) or into or spec.features,
+        hash=into or 0,
         classes=_count(found.get("classes"))
         or (spec.classes if task == spec.task else _usual_classes(task)),
         train=split.train if split else _count(found.get("train")),
@@ -279,6 +283,13 @@ def _variant(name: str, node: Node | None, spec: DatasetSpec) -> VariantSpec:
     rows = _count(found.get("rows")) or variant.first or in_files
     _check_rows(rows, in_files, variant, node)
     return replace(variant, rows=rows)
+
+
+def _buckets(node: Node) -> int:
+    try:
+        return read_buckets(node.text())
+    except ValueError as error:
+        raise node.error(str(error)) from error
 
 
 def _check_rows(

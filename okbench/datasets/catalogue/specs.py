@@ -128,6 +128,7 @@ class VariantSpec:
     prepared: Ingredient = AS_DESCRIBED  # where the preparation comes from
     note: str = ""  # why the rows are not those of the paper
     where: str = ""
+    hash: int = field(default=0, repr=False)  # so many columns, to which all are hashed at the end
 
 
 @dataclass(frozen=True)

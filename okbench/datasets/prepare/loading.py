@@ -93,6 +93,7 @@ def _key(entry: DatasetSpec, variant: VariantSpec) -> str:
     """A key that changes with the raw bytes, the readers, the preparation and their options."""
     plain = replace(variant, where="", note="", rows=None)
     parts = [f"{READER_VERSION}/{PREPARATION_VERSION}", repr(plain), repr(entry.features)]
+    parts += [f"hash {variant.hash}"] if variant.hash else []
     for file in entry.files_of(variant):
         record = record_of(file)
         state = _located(file).stat()
@@ -133,7 +134,9 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path, unfinished: Pa
         width=ready.width,
         sizes={},
         before=ready.before.summary() | _target(ready, source.y[ready.rows]),
-        after=after.summary() | _target(ready, ready.y),
+        after=after.summary()
+        | _target(ready, ready.y)
+        | ({"hashed": ready.collisions.words} if ready.collisions else {}),
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import Label, Scale, Split, VariantSpec
+from okbench.datasets.prepare.hashing import Collisions, hashed
 from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowNumbers, distinct
 
 _DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
@@ -103,16 +104,19 @@ class Prepared:
     scale: Scale
     before: Ranges
     sparse: bool
+    collisions: Collisions | None = None  # of hashed columns
 
     @property
     def width(self) -> int:
-        return self.source.width
+        return self.collisions.into if self.collisions else self.source.width
 
     def blocks(self) -> Iterator[Matrix]:
         """The prepared features, in order, in the layout chosen."""
         for block in self.source.blocks(self.rows, filled=not self.sparse):
             scaled = scaled_rows(block, self.scale, self.before)
-            if self.sparse:
+            if self.collisions:
+                yield hashed(scaled, self.collisions.into)
+            elif self.sparse:
                 yield sp.csr_array(scaled)
             else:
                 dense = scaled.toarray() if not isinstance(scaled, np.ndarray) else scaled
@@ -141,7 +145,12 @@ def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
         y = _target_in_unit_range(name, source.y, y, learned)
     before = Ranges.of(source, np.sort(learned))
     sparse = _stays_sparse(source, rows, variant.scale, before)
-    return Prepared(source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse)
+    collisions = None
+    if variant.hash:
+        collisions, sparse = Collisions.of(source.blocks(np.sort(rows)), variant.hash), True
+    return Prepared(
+        source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse, collisions
+    )
 
 
 def _refuse_unlearned_class(

@@ -131,13 +131,15 @@ def distinct(source: MultiFileRows) -> RowNumbers:
 def _hash_rows(block: Matrix, labels: NDArray[np.float64], seed: np.uint64) -> NDArray[np.uint64]:
     sparse = sp.csr_array(block)
     columns = sparse.indices.astype(np.uint64) * np.uint64(2) + seed
-    mixed = _mix(_mix(columns + np.uint64(1)) ^ _mix((sparse.data + 0.0).view(np.uint64)))
+    mixed = mixed_bits(
+        mixed_bits(columns + np.uint64(1)) ^ mixed_bits((sparse.data + 0.0).view(np.uint64))
+    )
     sums = np.concatenate(([np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)))
     rows = sums[sparse.indptr[1:]] - sums[sparse.indptr[:-1]]
-    return _mix(rows + _mix(labels.view(np.uint64) + seed))
+    return mixed_bits(rows + mixed_bits(labels.view(np.uint64) + seed))
 
 
-def _mix(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed_bits(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Steele, Lea, Flood 2014: the mixing step of SplitMix64."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

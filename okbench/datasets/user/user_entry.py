@@ -38,7 +38,7 @@ def add_user_dataset(
     )
     if found.reader is None:
         raise UsageError(
-            f"{path}: only CSV, LIBSVM, ARFF and .npy files can be added; convert it first"
+            f"{path}: only CSV, LIBSVM, ARFF, .npy and Parquet files can be added; convert it first"
         )
     _enter(Path(path).absolute(), name, found.dataset, found.reader)
     return found

@@ -53,6 +53,7 @@ def read_user_rows(
     drop: Sequence[Column] = (),
     missing: Missing = "refuse",
     scale: Scale = "none",
+    hash_to: int = 0,
 ) -> UserRows:
     """Read rows of any known format.
 
@@ -60,13 +61,14 @@ def read_user_rows(
     target. Columns of words become one column per word. `missing` values are refused, or take the
     mean of the rows before. A `scale` is fitted on a sample of the rows; a running one is learned
     from each row and those before it, in the file's order, so that no row depends on later ones.
+    At the end, the columns are hashed to as many as `hash_to` says, if it does.
     """
     path = Path(path)
     _check_options(path, task, missing, scale)
     found = _read(path, target, categorical, drop, missing)
     notes = list(found.notes)
     task = task or guessed_task(found.part.y, notes)
-    variant = VariantSpec("all", (), task=task)
+    variant = VariantSpec("all", (), task=task, hash=hash_to)
     X, y = found.part.X, found.part.y
     if X.shape[1] == 0:
         raise DataError(f"{path}: no column is left beside the target")
@@ -81,6 +83,7 @@ def read_user_rows(
         X = scaled_by_sample(path, X, chosen, found.of_words)
     notes += range_warnings(X, found.names, chosen, path.name)
     ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), variant)
+    notes += [ready.collisions.words] if ready.collisions else []
     blocks = list(ready.blocks())
     X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
     name = name or path.name

@@ -1,7 +1,8 @@
 """The isolation kernel of Ting et al. and what it is compared with: maps and learners on them.
 
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
-cells); `references` draws the rows they are made of. `descent` and `dual` learn on the cells of
+cells), `nested` those of several psi; `references` draws the rows they are made of. `descent` and
+`dual` learn on the cells of
 rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm` trains LIBLINEAR on a map,
 and `kernel_svm` LIBSVM with the kernels themselves.
 Import the modules by name; the package itself imports nothing.
@@ -18,6 +19,7 @@ __all__ = [
     "laplacian_nogd",
     "maps",
     "nearest",
+    "nested",
     "references",
     "svm",
 ]

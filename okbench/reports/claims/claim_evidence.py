@@ -196,7 +196,7 @@ def _named(side: _Side) -> str:
 
 _VALUES: dict[str, Value] = {
     "score": lambda cell: cell.mean,
-    "seconds": lambda cell: None if cell.awaits_search else cell.time,
+    "seconds": lambda cell: None if cell.awaits_search or cell.cut_time else cell.time,
     "training": lambda cell: cell.training,
     "bytes": lambda cell: cell.bytes,
 }

@@ -12,7 +12,8 @@ from okbench.reports.figures.draw import images
 from okbench.reports.figures.figure_data import Picture, picture_of
 from okbench.reports.figures.page_look import PageLook
 from okbench.reports.figures.text import csv_of
-from okbench.reports.figures.tradeoff import Cost, tradeoff, tradeoff_csv, tradeoff_images
+from okbench.reports.figures.tradeoff import tradeoff, tradeoff_csv, tradeoff_images
+from okbench.reports.frontiers import Cost
 from okbench.reports.load import LoadedTable
 from okbench.reports.tables.report import Report
 
@@ -81,7 +82,7 @@ def _complete(report: Report) -> Iterator[str]:
 
 def _tradeoff(loaded: LoadedTable, look: PageLook, kind: Kind, cost: Cost) -> Drawing:
     found = tradeoff(loaded.report, cost)
-    if not found.spots:
+    if not found.frontiers:
         reasons = " ".join(found.notes[:-1])
         return Drawing(kind, lack=f"no complete cells with {cost}. {reasons}".strip())
     files = {**tradeoff_images(found, look), "csv": tradeoff_csv(found).encode("utf-8")}

@@ -3,9 +3,9 @@ the learners that no other beats in both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports.csv_text import csv_text
@@ -17,25 +17,14 @@ from okbench.reports.figures.draw import (
     panels_of,
 )
 from okbench.reports.figures.page_look import PageLook, saved
-from okbench.reports.tables.cells import Cell
+from okbench.reports.frontiers import Cost, Frontier, frontier
 from okbench.reports.tables.report import Report
 
-Cost = Literal["seconds", "bytes"]
 _AXES: Mapping[Cost, tuple[str, str]] = {  # in words, and the unit
     "seconds": ("time per trial", "s"),
     "bytes": ("memory of the model", "B"),
 }
 _CSV = ("table", "dataset", "learner", "cost_name", "cost", "metric", "mean", "std", "unbeaten")
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A learner on one dataset: what it costs, and its metric with the deviation."""
-
-    learner: str
-    cost: float
-    mean: float
-    std: float
 
 
 @dataclass(frozen=True)
@@ -48,64 +37,37 @@ class Tradeoff:
     metric: str
     cost: Cost
     learners: tuple[str, ...]
-    spots: Mapping[str, tuple[Spot, ...]]
+    frontiers: Mapping[str, Frontier]
     notes: tuple[str, ...]
-
-    def unbeaten(self, dataset: str) -> tuple[Spot, ...]:
-        """The learners that no other beats in both, the cheapest first."""
-        sign = 1.0 if METRICS[self.metric].lower_is_better else -1.0
-        found: list[Spot] = []
-        for spot in sorted(self.spots[dataset], key=lambda spot: (spot.cost, sign * spot.mean)):
-            if not found or sign * spot.mean < sign * found[-1].mean:
-                found.append(spot)
-        return tuple(found)
 
 
 def tradeoff(report: Report, cost: Cost) -> Tradeoff:
-    """The complete cells of a table. Seconds of a dataset are comparable if they were measured on
-    one machine, and all of them alone or none."""
-    spots, notes = {}, []
+    """The complete cells of a table."""
+    drawn, notes = {}, []
     for dataset in report.datasets:
-        cells = [report.cells[dataset, learner] for learner in report.learners]
-        known = [cell for cell in cells if cell.complete and _cost(cell, cost)]
-        if cost == "seconds" and (reason := _not_comparable(known)):
-            notes.append(f"{dataset} is not drawn: {reason}.")
-        elif known:
-            spots[dataset] = tuple(_spot(cell, cost) for cell in known)
+        found = frontier(report, dataset, cost)
+        complete = tuple(spot for spot in found.spots if not spot.shortfall)
+        if complete and found.reason:
+            notes.append(f"{dataset} is not drawn: {found.reason}.")
+        elif complete:
+            drawn[dataset] = replace(found, spots=complete)
     notes.append("The dashed line joins the learners that no other beats in both.")
     name = {"seconds": "frontier", "bytes": "memory"}[cost]
     return Tradeoff(
-        f"{report.table}-{name}", report.title, report.metric, cost, report.learners, spots,
+        f"{report.table}-{name}", report.title, report.metric, cost, report.learners, drawn,
         tuple(notes),
     )  # fmt: skip
-
-
-def _not_comparable(cells: Sequence[Cell]) -> str:
-    if len({found for cell in cells for found in cell.environments}) > 1:
-        return "its seconds are of several machines or versions"
-    if len({cell.timed for cell in cells}) > 1:
-        return "some of its seconds were measured alone and some side by side"
-    return ""
-
-
-def _cost(cell: Cell, cost: Cost) -> float | None:
-    return cell.seconds if cost == "seconds" else cell.bytes
-
-
-def _spot(cell: Cell, cost: Cost) -> Spot:
-    return Spot(cell.learner, _cost(cell, cost) or 0.0, cell.mean or 0.0, cell.std or 0.0)
 
 
 def tradeoff_csv(found: Tradeoff) -> str:
     """What is drawn, one row per learner on a dataset."""
     rows: list[tuple[Any, ...]] = [_CSV]
     table = found.name.rpartition("-")[0]
-    for dataset, spots in found.spots.items():
-        best = found.unbeaten(dataset)
+    for dataset, one in found.frontiers.items():
         rows += [
             (table, dataset, spot.learner, found.cost, spot.cost, found.metric, spot.mean, spot.std,
-             spot in best)
-            for spot in spots
+             spot in one.best)
+            for spot in one.spots
         ]  # fmt: skip
     return csv_text(rows)
 
@@ -116,14 +78,14 @@ def tradeoff_images(found: Tradeoff, look: PageLook) -> Mapping[str, bytes]:
 
 
 def _drawn(found: Tradeoff, look: PageLook) -> Any:
-    shown = {spot.learner for spots in found.spots.values() for spot in spots}
+    shown = {spot.learner for one in found.frontiers.values() for spot in one.spots}
     labels = [learner for learner in found.learners if learner in shown]
-    across = min(balanced(len(found.spots)), look.across)
+    across = min(balanced(len(found.frontiers)), look.across)
     title = f"{found.name}: {found.title}" if look.titled else ""
     notes = found.notes if look.titled else ()
-    figure, axes, bottom = panels_of(len(found.spots), across, labels, look, title, notes)
+    figure, axes, bottom = panels_of(len(found.frontiers), across, labels, look, title, notes)
     handles: dict[str, Any] = {}
-    for number, (dataset, ax) in enumerate(zip(found.spots, axes, strict=True)):
+    for number, (dataset, ax) in enumerate(zip(found.frontiers, axes, strict=True)):
         ax.set_title(lettered(number, dataset, len(axes)))
         handles |= _panel(ax, found, dataset)
     columns = legend_columns(look, labels)
@@ -140,19 +102,19 @@ def _panel(ax: Any, found: Tradeoff, dataset: str) -> dict[str, Any]:
 
     words, unit = _AXES[found.cost]
     ax.set_xscale("log")
-    costs = [spot.cost for spot in found.spots[dataset]]
+    spots, best = found.frontiers[dataset].spots, found.frontiers[dataset].best
+    costs = [spot.cost for spot in spots]
     ax.xaxis.set_major_locator(LogLocator(subs=_ticks(max(costs) / min(costs))))
     ax.xaxis.set_major_formatter(EngFormatter(unit=unit))
     ax.minorticks_off()
     ax.set_xlabel(words)
     ax.set_ylabel(METRICS[found.metric].heading)
     handles = {}
-    for spot in found.spots[dataset]:
+    for spot in spots:
         style = {**look_of(spot.learner), "linestyle": "none"}
         handles[spot.learner] = ax.errorbar(
             spot.cost, spot.mean, yerr=spot.std, elinewidth=0.6, **style
         )
-    best = found.unbeaten(dataset)
     ax.plot(
         [spot.cost for spot in best], [spot.mean for spot in best],
         color="#555555", linestyle="--", linewidth=0.8, drawstyle="steps-post", zorder=0,

@@ -1,15 +1,13 @@
-"""A cost against the metric on one dataset: which learners no other beats in both.
-
-The cost is the seconds inside the learner, or the bytes that its model holds.
-"""
+"""The charts of a cost against the metric, a dataset each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
+from okbench.reports.frontiers import Cost, Frontier, Spot, frontier
 from okbench.reports.site.axes import (
     Axis,
     Words,
@@ -35,91 +33,40 @@ from okbench.reports.site.plot import (
     path,
     plot,
 )
-from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a learner costs besides its mistakes. `clocked`: the machine decides it too.
+class CostWords:
+    """How a cost is written: at an axis in `words`, and beside a point `exact`; `least` is what the
+    first learner of the frontier is."""
 
-    `of` gives the cost of a cell, `words` write it at an axis and `exact` beside a point.
-    """
-
-    name: str
-    of: Callable[[Cell], float | None]
+    name: Cost
     words: Words
     exact: Words
     axis: str
-    clocked: bool = False
+    least: str
 
 
-SECONDS = Cost(
+SECONDS = CostWords(
     "seconds",
-    lambda cell: cell.seconds,
     timed,
     lambda value: f"{numbers.seconds(value)} s",
     "seconds inside the learner per trial, logarithmic",
-    clocked=True,
+    "quickest",
 )
-BYTES = Cost(
+BYTES = CostWords(
     "bytes",
-    lambda cell: cell.bytes,
     sized,
     lambda value: sized(float(f"{value:.3g}")),
     "bytes that the model holds, logarithmic",
+    "smallest",
 )
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A learner on one dataset: its mean cost, its mean metric and the deviation of that."""
-
-    learner: str
-    cost: float
-    mean: float
-    std: float
-    shortfall: str
-
-
-@dataclass(frozen=True)
-class Frontier:
-    """The learners that have both numbers, and those that no other beats in both, cheapest first.
-
-    `reason` is why no frontier can be drawn.
-    """
-
-    dataset: str
-    spots: tuple[Spot, ...]
-    best: tuple[Spot, ...]
-    reason: str = ""
-
-
-def frontier(report: Report, dataset: str, cost: Cost = SECONDS) -> Frontier:
-    """The frontier over complete cells, where all seconds are of one machine."""
-    known = [
-        cell
-        for learner in report.learners
-        if cost.of(cell := report.cells[dataset, learner]) and cell.mean is not None
-    ]
-    spots = tuple(_spot(cell, cost) for cell in known)
-    if cost.clocked and len({found for cell in known for found in cell.environments}) > 1:
-        reason = "not drawn: its seconds are of several machines or versions"
-        return Frontier(dataset, spots, (), reason)
-    if cost.clocked and len({cell.timed for cell in known}) > 1:
-        reason = "not drawn: some of its seconds were measured alone and some side by side"
-        return Frontier(dataset, spots, (), reason)
-    sign = 1.0 if report.lower_is_better else -1.0
-    best: list[Spot] = []
-    for spot in sorted(spots, key=lambda spot: (spot.cost, sign * spot.mean)):
-        if not spot.shortfall and (not best or sign * spot.mean < sign * best[-1].mean):
-            best.append(spot)
-    return Frontier(dataset, spots, tuple(best))
-
-
-def frontier_charts(report: Report, cost: Cost, name: str) -> list[Markup]:
+def frontier_charts(report: Report, cost: CostWords, name: str) -> list[Markup]:
     """The pictures of all datasets, on axes of one kind."""
-    found = [frontier(report, dataset, cost) for dataset in report.datasets]
+    found = [frontier(report, dataset, cost.name) for dataset in report.datasets]
     drawn = [one for one in found if one.spots and not one.reason]
     logarithmic = mostly_wide([[spot.mean for spot in one.spots] for one in drawn])
     charts = (
@@ -130,13 +77,13 @@ def frontier_charts(report: Report, cost: Cost, name: str) -> list[Markup]:
 
 
 def _chart(
-    found: Frontier, report: Report, cost: Cost, logarithmic: bool, name: str
+    found: Frontier, report: Report, cost: CostWords, logarithmic: bool, name: str
 ) -> Markup | None:
     """The picture of a frontier, with its numbers behind it; a sentence where there is none."""
     if not found.spots:
         return None
     if found.reason:
-        return tag("p", f"{found.dataset}: {found.reason}.", class_="quiet")
+        return tag("p", f"{found.dataset} is not drawn: {found.reason}.", class_="quiet")
     x = axis((spot.cost for spot in found.spots), LEFT, RIGHT, logarithmic=True)
     y = banded(((spot.mean, spot.std) for spot in found.spots), BOTTOM, TOP, logarithmic)
     metric = METRICS[report.metric].heading
@@ -149,21 +96,15 @@ def _chart(
         ),
     )
     names = ", ".join(spot.learner for spot in found.best)
-    first = "quickest" if cost.clocked else "smallest"
-    description = f"No other learner beats in both, {first} first: {names or 'none is complete'}."
+    description = (
+        f"No other learner beats in both, {cost.least} first: {names or 'none is complete'}."
+    )
     title = f"{found.dataset}: {metric} against {cost.name}"
     return figure(
         found.dataset,
         chart_image(name, title, description, *drawn),
         _numbers(found, report, cost),
     )
-
-
-def _spot(cell: Cell, cost: Cost) -> Spot:
-    costs = cost.of(cell)
-    assert costs is not None
-    assert cell.mean is not None
-    return Spot(cell.learner, costs, cell.mean, cell.std or 0.0, cell.shortfall)
 
 
 def _stairs(best: Sequence[Spot], x: Axis, y: Axis) -> str:
@@ -174,7 +115,7 @@ def _stairs(best: Sequence[Spot], x: Axis, y: Axis) -> str:
     return path([*corners, (x.end, corners[-1][1])])
 
 
-def _spots(found: Frontier, report: Report, cost: Cost, x: Axis, y: Axis) -> Iterator[Markup]:
+def _spots(found: Frontier, report: Report, cost: CostWords, x: Axis, y: Axis) -> Iterator[Markup]:
     """Points with their deviation and their name; the frontier's names choose their place first."""
     at = {spot.learner: (x(spot.cost), y(spot.mean)) for spot in found.spots}
     order = [*found.best, *(spot for spot in found.spots if spot not in found.best)]
@@ -193,13 +134,13 @@ def _spots(found: Frontier, report: Report, cost: Cost, x: Axis, y: Axis) -> Ite
         )
 
 
-def _described(spot: Spot, report: Report, cost: Cost) -> str:
+def _described(spot: Spot, report: Report, cost: CostWords) -> str:
     mean = numbers.mean_and_std(report.metric, spot.mean, spot.std)
     more = f", {spot.shortfall}" if spot.shortfall else ""
     return f"{spot.learner}: {mean}, {cost.exact(spot.cost)}{more}"
 
 
-def _numbers(found: Frontier, report: Report, cost: Cost) -> Markup:
+def _numbers(found: Frontier, report: Report, cost: CostWords) -> Markup:
     on_it = {spot.learner for spot in found.best}
     head = [tag("th", word, scope="col") for word in ("learner", cost.name, "mean", "frontier")]
     rows = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _VOID = {"meta", "link", "input", "br"}
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CHANGED = re.compile(f"[&<>\"']|{_NO_TEXT.pattern}")  # what most texts have nothing of
 
 
 class Markup(str):
@@ -24,14 +25,18 @@ def tag(name: str, /, *children: Child, **attributes: Any) -> Markup:
     """An element. `class_` means class, `data_key` means data-key; None and False leave an
     attribute out, True gives it no value.
     """
-    written = "".join(
+    written = _attributes(attributes) if attributes else ""
+    if name in _VOID:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{siblings(*children)}</{name}>")
+
+
+def _attributes(attributes: Mapping[str, Any]) -> str:
+    return "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(value)}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    if name in _VOID:
-        return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{siblings(*children)}</{name}>")
 
 
 def siblings(*children: Child) -> Markup:
@@ -41,7 +46,10 @@ def siblings(*children: Child) -> Markup:
 
 def escape(value: Any) -> str:
     """A text or number as it may stand in markup; characters that no page may have become �."""
-    return _NO_TEXT.sub("\ufffd", str(value)).translate(_SIGNS)
+    text = str(value)
+    if _CHANGED.search(text) is None:
+        return text
+    return _NO_TEXT.sub("\ufffd", text).translate(_SIGNS)
 
 
 def _spelled(child: Child) -> str:
@@ -49,6 +57,6 @@ def _spelled(child: Child) -> str:
         return ""
     if isinstance(child, Markup):
         return child
-    if isinstance(child, Iterable) and not isinstance(child, str):
-        return siblings(*child)
-    return escape(child)
+    if isinstance(child, str) or not isinstance(child, Iterable):
+        return escape(child)
+    return siblings(*child)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from shlex import join
 
@@ -10,7 +10,7 @@ from okbench.papers.table_types import Table
 from okbench.reports import numbers
 from okbench.reports.load import LoadedTable
 from okbench.reports.site.frame import link, page
-from okbench.reports.site.markup import Child, Markup, tag
+from okbench.reports.site.markup import Child, Markup, escape, tag
 from okbench.reports.site.places import INDEX, Place, page_of, trials_of
 from okbench.reports.tables.cells import CellKey, value_of
 from okbench.trials.trial_types import Outcome
@@ -142,14 +142,15 @@ def _row(id_: str, one: Outcome | None, place: int) -> Markup:
         return tag("tr", tag("td", place), tag("td", tag("code", id_)), tag("td", "missing"))
     value = value_of(one, one.trial.metric)
     alone = ", alone" if one.timed else ""
-    texts: Mapping[str, Child] = {
-        "permutation": one.trial.repetition,
-        "trial": tag("code", id_),
-        "status": f"{one.status}: {one.reason}" if one.reason else one.status,
-        "total of rows": "" if one.total is None else f"{one.total:.10g} of {one.rows:,}",
-        "value": "" if value is None else f"{value:.6g}",
-        "seconds": "" if one.seconds is None else f"{numbers.seconds(one.seconds)}{alone}",
-        "bytes": "" if one.bytes is None else f"{one.bytes:,}",
-        "finished": one.finished[:19],
-    }
-    return tag("tr", [tag("td", texts[name]) for name in _HEAD])
+    texts = (
+        str(one.trial.repetition),
+        tag("code", id_),
+        escape(f"{one.status}: {one.reason}") if one.reason else one.status,
+        "" if one.total is None else f"{one.total:.10g} of {one.rows:,}",
+        "" if value is None else f"{value:.6g}",
+        "" if one.seconds is None else escape(f"{numbers.seconds(one.seconds)}{alone}"),
+        "" if one.bytes is None else f"{one.bytes:,}",
+        escape(one.finished[:19]),
+    )
+    # written here and not by `tag`, which would take half the time of a site of many trials
+    return Markup(f"<tr><td>{'</td><td>'.join(texts)}</td></tr>")

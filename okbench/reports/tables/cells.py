@@ -35,7 +35,8 @@ class Cell:
     now is another one than was measured, or that there is none.
 
     Where rows come in two parts, `training` are the seconds of training alone; `search` are those
-    of the search for the settings, if there was one, and `awaits_search` says that it is to come;
+    of the search for the settings, if there was one, and `awaits_search` says that it is to come,
+    and `search_cut` in which way it was smaller than the table asks for;
     `clock` says which of the times is shown.
     `na` says why a cell counts as not available although it was tried. `balanced` is the mean share
     of right answers of the classes, and `majority` the score of always answering the most frequent
@@ -63,6 +64,7 @@ class Cell:
     training: float | None = None
     search: float | None = None
     awaits_search: bool = False
+    search_cut: str = ""
     clock: Clocked = "all"
     na: str = ""
     balanced: float | None = None
@@ -76,6 +78,11 @@ class Cell:
         if self.training is None:
             return None
         return self.training + (0.0 if self.clock == "training" else self.search or 0.0)
+
+    @property
+    def cut_time(self) -> bool:
+        """Whether the time that is shown has a search that was smaller than the table's."""
+        return self.clock == "search + training" and bool(self.search_cut)
 
     @property
     def n(self) -> int:
@@ -189,6 +196,7 @@ def _cell(
         training=training,
         search=searched.seconds if searched and not searched.given_up else None,
         awaits_search=_awaits_search(table, key),
+        search_cut=searched.cut if searched else "",
         clock=table.shown.seconds,
         na=_not_available(table, searched, ids, found, training),
         balanced=_mean(_balanced(outcome) for outcome, _ in counted),

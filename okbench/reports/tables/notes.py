@@ -138,6 +138,7 @@ def time_notes(report: Report) -> tuple[str, ...]:
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
     notes += [f"Device of {name}: {', '.join(on)}." for name, on in report.devices.items()]
     notes.append(_CLOCK_NOTES[report.shown.seconds])
+    notes += _cut_searches(report)
     if len(report.machines) > 1:
         notes.append("Seconds of several machines: do not compare them with each other.")
     if any(not cell.timed for cell in clocked):
@@ -148,3 +149,15 @@ def time_notes(report: Report) -> tuple[str, ...]:
     if report.has_printed:
         notes.append(f"{PAPER}: on its authors' machine; compare ratios only.")
     return tuple(notes)
+
+
+def _cut_searches(report: Report) -> list[str]:
+    """In which way searches were smaller than the table asks for."""
+    found: dict[str, list[str]] = {}
+    for cell in report.cells.values():
+        if cell.cut_time and cell.time is not None:
+            found.setdefault(cell.search_cut, []).append(f"{cell.learner} on {cell.dataset}")
+    return [
+        f"(cut): the search was smaller than the table asks for, {words}: {', '.join(who)}."
+        for words, who in found.items()
+    ]

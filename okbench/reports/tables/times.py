@@ -9,7 +9,7 @@ from okbench.reports import numbers
 from okbench.reports.tables.cells import Cell, CellKey
 from okbench.reports.tables.report import Report
 
-NOT_SEARCHED = "not searched"
+NOT_SEARCHED, CUT = "not searched", "cut"
 TIME_WORDS = {
     "all": "time",
     "training": "time of training",
@@ -22,8 +22,8 @@ _PLACES = {"ms": 3, "s": 0}
 
 def unit_of(report: Report, dataset: str) -> Unit:
     """Milliseconds for a dataset on which no learner took a second, and none of the paper's long.
-    Totals with a search, and times
-    beside printed minutes or hours, are so far apart that each has a unit of its own."""
+    Totals with a search, and times beside printed minutes or hours, are so far apart that each has
+    a unit of its own."""
     if report.shown.seconds == "search + training" or report.shown.unit != "seconds":
         return ""
     cells = [cell for cell in report.cells.values() if cell.dataset == dataset]
@@ -46,7 +46,8 @@ def time_words(cell: Cell, unit: Unit) -> str:
     else:
         parts = (cell.search, cell.training) if cell.time != cell.training else ()
         words = numbers.duration(cell.time, [part for part in parts if part is not None])
-    return f"{words} ({NOT_SEARCHED})" if cell.awaits_search else words
+    mark = NOT_SEARCHED if cell.awaits_search else CUT if cell.cut_time else ""
+    return f"{words} ({mark})" if mark else words
 
 
 def printed_time(cell: Cell, unit: Unit) -> str:
@@ -60,12 +61,14 @@ def printed_time(cell: Cell, unit: Unit) -> str:
 
 def fastest(report: Report) -> dict[CellKey, int]:
     """The places by time, on the datasets whose every trial was measured alone and in one
-    environment: other seconds do not show who is faster."""
+    environment, after searches as the table asks for them: other seconds do not show who is faster.
+    """
     comparable = set()
     for dataset in report.datasets:
         timed = [c for c in report.cells.values() if c.dataset == dataset and c.time is not None]
         environments = {found for cell in timed for found in cell.environments}
-        if all(cell.timed for cell in timed) and len(environments) <= 1:
+        whole = not any(cell.awaits_search or cell.cut_time for cell in timed)
+        if whole and all(cell.timed for cell in timed) and len(environments) <= 1:
             comparable.add(dataset)
     places = report.places(lambda cell: cell.time, lower_is_better=True)
     return {key: place for key, place in places.items() if key[0] in comparable}

@@ -232,6 +232,8 @@ def _reading(file: RowsFile) -> Iterable[str]:
     if file.missing != "refuse":
         yield f"missing: {file.missing}"
     yield f"scale: {_flow(file.scale)}  # none, standard or [0,1]"
+    if file.hash:
+        yield f"hash: {file.hash}  # columns to which those of the file are hashed"
 
 
 def search_values(width: float) -> dict[str, tuple[float, ...]]:

@@ -65,6 +65,7 @@ def read_once(file: RowsFile) -> UserRows:
             drop=file.drop,
             missing=cast(Missing, file.missing),
             scale=cast(Scale, file.scale),
+            hash_to=file.hash,
         )
         _read[file] = _read[as_read(file, found)] = found
     return _read[file]

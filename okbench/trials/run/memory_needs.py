@@ -111,7 +111,8 @@ def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
             f"{most.learner} × {most.dataset} draws {most.drawn:,} random numbers before its first "
             f"row = {terms}, one for each component and feature whether a row has it or "
             f"not; more than {MOST_DRAWN:,} take minutes. Number the features of the file without "
-            "gaps, leave this learner or dataset out, or run all the same with --force"
+            "gaps, hash them (--hash 2^18), leave this learner or dataset out, or run all the same "
+            "with --force"
         )
 
 
