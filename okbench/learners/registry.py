@@ -26,7 +26,6 @@ from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from okbench.base.errors import ConfigError, UsageError, did_you_mean
-from okbench.learners.setting_meanings import meaning_of
 
 Class = TypeVar("Class", bound=type)
 ENTRY_POINTS = "okbench.learners"
@@ -129,6 +128,8 @@ def learner(
 
 def _with_settings(cls: type, name: str) -> str:
     """The documentation of a class, and what its settings mean."""
+    from okbench.learners.setting_meanings import meaning_of  # reports import this module
+
     known = settings_of(cls) if cls.__module__.startswith(f"{__package__}.") else ()
     lines = [f"    {each}: {words}" for each in known if (words := meaning_of(name, each))]
     text = inspect.cleandoc(cls.__doc__ or "")

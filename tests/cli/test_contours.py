@@ -49,8 +49,8 @@ def test_they_are_run_reported_plotted_and_put_on_a_page(okbench: Okbench, small
     for x, value in laplacian.items():  # psi^(-‖x - z‖₁ / d) along one of two columns
         assert value == pytest.approx(16 ** (-abs(x - middle) / 2), abs=2e-5)
     drawn = okbench("plot", small).out.split()
-    assert [Path(name).suffix for name in drawn] == [".svg", ".png", ".csv"]
-    assert Path(drawn[2]).read_text(encoding="utf-8") == ran.out
+    assert [Path(name).suffix for name in drawn] == [".pdf", ".svg", ".png", ".csv"]
+    assert Path(drawn[3]).read_text(encoding="utf-8") == ran.out
     assert okbench("site", small).code == 0
 
 

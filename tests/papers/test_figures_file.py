@@ -246,7 +246,7 @@ def test_elsewhere_a_tolerance_is_a_setting_like_any_other(tmp_path: Path) -> No
             "single-pass",
             3,
             "kind: single-pass goes with metric: mistake_rate or accuracy or mean_squared_loss or "
-            "rmse, not exceedance",
+            "rmse or prequential_error or windowed_error or fading_error, not exceedance",
         ),
         (
             "runs: 3",

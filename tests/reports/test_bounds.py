@@ -19,6 +19,7 @@ from okbench.reports.figures.figure_data import Picture, lemma_1, lemma_1_line, 
 from okbench.reports.figures.page_look import PageLook
 from okbench.reports.figures.text import csv_of, json_of, sheets_of
 from okbench.reports.site.charts import line_chart
+from okbench.reports.site.markers import look
 from okbench.trials.trial_types import Outcome, Trial
 
 COMPONENTS = (10, 100, 800)
@@ -197,9 +198,12 @@ def test_a_page_of_the_site_has_the_bounds_and_no_mark_at_0() -> None:
     made = shown()
     drawn = str(line_chart(made.panels[0], made.labels, "exceedance", "c"))
     paths = re.findall(r'<g class="(k\d)"[^>]*><path class="bound" d="M([^"]*)"', drawn)
-    assert [colour for colour, _ in paths] == ["k0", "k1"]
+    colours = [colour for colour, _ in paths]
+    assert colours == [look(label) for label in ("ε=0.1", "ε=0.3")]
     heights = [[float(point.split()[1]) for point in path.split("L")] for _, path in paths]
     assert all(line == sorted(line) for line in heights)  # downwards
-    (mark,) = re.findall(r'<g class="k1"[^>]*>.*?class="mark hollow" d="([^"]*)"', drawn)
+    (mark,) = re.findall(
+        r'<g class="' + look("ε=0.3") + r'"[^>]*>.*?class="mark[^"]*" d="([^"]*)"', drawn
+    )
     assert mark.count("M") == 1
     assert drawn.count("0.00 ± 0.00") == 2  # in the table of numbers

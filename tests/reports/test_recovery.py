@@ -123,7 +123,7 @@ def test_the_report_has_a_sheet_of_rows_to_recover_and_of_each_other_error() -> 
     outcomes, expected = THREE
     printed = report(table(), outcomes, expected)
     text = render(printed, "terminal")
-    assert "error over the last 500 rows)" in text
+    assert "(error over the last 500 rows; time)" in text
     assert "error with fading factor 0.998)" in text
     rows = text[text.index("rows to recover") :].splitlines()
     assert [line.split() for line in rows if line.startswith(("quick", "slow", "poor"))] == [

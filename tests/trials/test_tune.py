@@ -119,7 +119,7 @@ def test_a_table_that_describes_no_search_is_refused() -> None:
         cells_to_tune(replace(page(), search=None), Options())
     with pytest.raises(UsageError, match=r"a train-test table is searched by folds .*'folds: 5'"):
         cells_to_tune(page(kind="train-test"), Options())
-    with pytest.raises(UsageError, match="only single-pass tables and those with test rows"):
+    with pytest.raises(UsageError, match=r"a block-stream table is searched by folds .*'folds: 5'"):
         cells_to_tune(page(kind="block-stream", block=5), Options())
     folded = replace(page(), search=replace(SEARCH, folds=3))
     with pytest.raises(UsageError, match="folds are of training rows, and single-pass has none"):

@@ -114,10 +114,13 @@ class SiteFiles:
         if view.loaded is not None:
             self._keep_settings(view)
         report = view.report
+        if view.table.name in self._shipped:
+            if report is not None:
+                self._reports[view.table.name] = report
+            elif view.loaded is not None and view.table.kind == "sweep":
+                self._reports[view.table.name] = view.loaded.report
         if report is None:
             return
-        if view.table.name in self._shipped:
-            self._reports[view.table.name] = report
         ranks = ranks_section(report.table, report.title, ranking(report))
         memory = memory_section(report, CellLinks(MEMORY, view.table, places))
         self._ranks += [ranks] if ranks else []
