@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from okbench.base.errors import UsageError, did_you_mean
@@ -17,16 +17,20 @@ from okbench.trials.store.match_outcomes import Versions
 
 class Outcomes:
     """Reports by the name of their table, each from the place that holds most of its trials; of
-    equals the first. `used` says which that was."""
+    equals the first. `used` says which that was; `reports` are those that are known already."""
 
     def __init__(
-        self, places: Sequence[Path], options: Options, versions: Versions | None = None
+        self,
+        places: Sequence[Path],
+        options: Options,
+        versions: Versions | None = None,
+        reports: Mapping[str, Report] | None = None,
     ) -> None:
         self._places = places
         self._options = options
         self._versions = versions
         self._known = {card.name for card in names()}
-        self._reports: dict[str, Report] = {}
+        self._reports: dict[str, Report] = dict(reports or {})
         self.used: dict[str, str] = {}
 
     def report(self, table: str) -> Report | None:

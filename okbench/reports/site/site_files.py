@@ -158,13 +158,9 @@ class SiteFiles:
     def _settled(self) -> Sequence[Settled]:
         """The claims of every paper that a table of the site belongs to, by its outcomes."""
         shown = {entry.paper for entry in self.entries}
-        others = Outcomes([self._results], Options())
-
-        def report(table: str) -> Report | None:
-            return self._reports.get(table) or others.report(table)
-
+        found = Outcomes([self._results], Options(), reports=self._reports)
         return [
-            settle_claim(claim, report, measured_evidence, others.table)
+            settle_claim(claim, found.report, measured_evidence, found.table)
             for key in self._papers
             if key in shown
             for claim in claims_of(key)
