@@ -69,7 +69,11 @@ class Reader:
 
     def open(self, page: str = f"tables/{NAME}.html", size: tuple[int, int] = DESK) -> None:
         self.screen(*size)
+        from selenium.webdriver.support.ui import WebDriverWait
+
         self.driver.get(f"file://{self.folder}/{quote(page)}")
+        is_there = "return document.readyState === 'complete' && document.body !== null"
+        WebDriverWait(self.driver, 20).until(lambda _: self.js(is_there))
 
     def screen(self, width: int, height: int) -> None:
         screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
