@@ -51,6 +51,7 @@ class LoadedTable:
         """The cells asked for, beside what the paper prints."""
         shown = narrowed(self.table, self.options)
         whole = cells(self.table, self.outcomes, self.expected, self.versions)
+        is_whole = (shown.datasets, shown.learners) == (self.table.datasets, self.table.learners)
         return report(
             shown,
             self.outcomes,
@@ -63,6 +64,7 @@ class LoadedTable:
             family={(cell.dataset, cell.learner): cell for cell in whole},
             alternatives={name: self._with_others(shown, name) for name in self.others},
             also_counted=self._counted_ids,
+            known_cells=whole if is_whole else None,
         )
 
     def _with_others(self, shown: Table, name: str) -> dict[CellKey, Cell]:

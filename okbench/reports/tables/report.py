@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -120,14 +120,16 @@ def report(
     family: Mapping[CellKey, Cell] | None = None,
     alternatives: Mapping[str, Mapping[CellKey, Cell]] | None = None,
     also_counted: frozenset[str] = frozenset(),
+    known_cells: Sequence[Cell] | None = None,
 ) -> Report:
     """The report of a table. `machines` gives the machine line of an environment's hash; `blessed`
     are the cells of its baseline, `versions` those of the installed learners, `absent` the labels
     of learners that the table has lost; `family` are the cells of the whole table, and
-    `alternatives` those with other settings, made of the trials `also_counted`.
+    `alternatives` those with other settings, made of the trials `also_counted`. `known_cells` are
+    the cells of the table, if they were computed before.
     """
     known = machines or {}
-    found = cells(table, outcomes, expected, versions)
+    found = cells(table, outcomes, expected, versions) if known_cells is None else known_cells
     measured = {(cell.dataset, cell.learner): cell for cell in found}
     environments = {found for cell in measured.values() for found in cell.environments} or {
         outcomes[id_].environment for ids in expected.values() for id_ in ids if id_ in outcomes
