@@ -65,7 +65,7 @@ def check_learner(learner: str, time_limit: float, given: tuple[str, ...], debug
         repeats = counts["failed"] - len(first)
         more = f", {repeats} of them with the error of an earlier one" if repeats else ""
         raise OkbenchError(
-            f"{learner} does not keep the contract: {counts['failed']} checks failed{more}"
+            f"{learner} does not keep the contract: {counts['failed']} check{'s' * (counts['failed'] > 1)} failed{more}"
         )
 
 
