@@ -64,9 +64,8 @@ def check_learner(learner: str, time_limit: float, given: tuple[str, ...], debug
     if counts["failed"]:
         repeats = counts["failed"] - len(first)
         more = f", {repeats} of them with the error of an earlier one" if repeats else ""
-        raise OkbenchError(
-            f"{learner} does not keep the contract: {counts['failed']} check{'s' * (counts['failed'] > 1)} failed{more}"
-        )
+        failed = "1 check" if counts["failed"] == 1 else f"{counts['failed']} checks"
+        raise OkbenchError(f"{learner} does not keep the contract: {failed} failed{more}")
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, Any]:
