@@ -25,6 +25,14 @@ def test_every_number_is_what_its_command_prints(path: Path) -> None:
     assert any(paragraph.values for paragraph in quoted)
 
 
+def test_the_tables_of_the_bayesian_kernel_machine_are_what_their_command_prints() -> None:
+    """Other numbers of this page were measured apart, and name no command."""
+    text = (ROOT / "docs/bkm.md").read_text(encoding="utf-8")
+    tied = [quoted for quoted in paragraphs(text) if quoted.values]
+    assert [fault for paragraph in tied for fault in faults(paragraph)] == []
+    assert len(tied) == 2
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_named)
 def test_every_quoted_output_is_printed(path: Path) -> None:
     for command, lines in code_blocks(path.read_text(encoding="utf-8")):
