@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bench_reports import large_outcomes, large_table
+from benchmarks.bench_reports import large_outcomes, large_table, read_check, read_report
 from benchmarks.clock import peak_megabytes
 from okbench.datasets.dataset_types import Dataset
 from okbench.papers.table_types import Table
@@ -120,25 +120,6 @@ def _resume(results: Path, table: Table) -> None:
     assert tally.total == 0
 
 
-def _report(results: Path, table: Table) -> None:
-    from okbench.reports.load import load_table
-    from okbench.reports.tables.render import render
-
-    render(load_table(table, results, Options(), None).report, "terminal")
-
-
-def _check(results: Path, table: Table) -> None:
-    from okbench.reports.guard.check import check
-    from okbench.reports.guard.check_text import PAGES
-    from okbench.reports.results_paths import read_file
-    from okbench.trials.store.trials_of_lines import TrialsOfLines
-
-    path, shared = Store.of(results, table.name).path, TrialsOfLines(shared=True)
-    found = check(table.name, read_file(path, trials=shared), read_file(path, trials=shared))
-    PAGES["text"](found)
-    assert found.passed
-
-
 def _site(results: Path, table: Table) -> None:
     from okbench.reports.site.build import build
 
@@ -184,8 +165,8 @@ def _in_groups(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
 WORK: dict[str, Callable[[Path, Table], None]] = {
     "plan": _plan,
     "resume": _resume,
-    "report": _report,
-    "check": _check,
+    "report": read_report,
+    "check": read_check,
     "site": _site,
     "store": _store,
 }

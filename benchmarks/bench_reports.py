@@ -99,14 +99,16 @@ def _measured(work: str, results: Path, runs: int) -> tuple[float, float]:
     return min(seconds for seconds, _ in told), max(peak for _, peak in told)
 
 
-def _report(results: Path, table: Table) -> None:
+def read_report(results: Path, table: Table) -> None:
+    """Read the outcomes of a table, and print its report."""
     from okbench.reports.load import load_table
     from okbench.reports.tables.render import render
 
     render(load_table(table, results, Options(), None).report, "terminal")
 
 
-def _check(results: Path, table: Table) -> None:
+def read_check(results: Path, table: Table) -> None:
+    """Read the outcomes of a table twice, and compare the two."""
     from okbench.reports.guard.check import check
     from okbench.reports.guard.check_text import PAGES
     from okbench.reports.results_paths import read_file
@@ -118,7 +120,7 @@ def _check(results: Path, table: Table) -> None:
     assert found.passed
 
 
-WORK: dict[str, Callable[[Path, Table], None]] = {"report": _report, "check": _check}
+WORK: dict[str, Callable[[Path, Table], None]] = {"report": read_report, "check": read_check}
 
 
 def _worker(work: str, results: str, runs: str) -> None:

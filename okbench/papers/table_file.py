@@ -277,12 +277,7 @@ class _Page:
                 if path not in overlays
             },
             shown=shown,
-            searched={
-                (row.name, column.label): searched[row.name, column.line]
-                for row, _ in rows
-                for column, _, _ in columns
-                if (row.name, column.line) in searched
-            },
+            searched=_searched_by_column(searched, rows, columns),
         )
 
     def _searched(
@@ -393,6 +388,20 @@ class _Page:
 
 
 Column = tuple[LearnerColumn, Layer, Layer]  # with what its learner and its sweep set
+
+
+def _searched_by_column(
+    searched: Mapping[CellKey, Searched],
+    rows: Iterable[tuple[DatasetRow, Layer]],
+    columns: Iterable[Column],
+) -> dict[CellKey, Searched]:
+    """The searches of lines, which count for every column that a line is swept to."""
+    return {
+        (row.name, column.label): searched[row.name, column.line]
+        for column, _, _ in columns
+        for row, _ in rows
+        if (row.name, column.line) in searched
+    }
 
 
 def _by_column(cells: frozenset[CellKey], columns: Iterable[Column]) -> frozenset[CellKey]:

@@ -9,6 +9,7 @@ from okbench.base.errors import DataError
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.isolation.descent import IKOGD
 from okbench.learners.isolation.dual import IKOGDDual
+from okbench.learners.isolation.kernel_svm import IKLIBSVM
 from okbench.learners.isolation.svm import IKSVM
 from tests.learners.isolation_material import rows
 
@@ -45,7 +46,7 @@ def test_constant_rows_are_one_cell_and_constant_columns_change_nothing(learner,
 
 
 @MAPS
-@pytest.mark.parametrize("learner", [IKOGD, IKOGDDual, IKSVM])
+@pytest.mark.parametrize("learner", [IKOGD, IKOGDDual, IKSVM, IKLIBSVM])
 def test_rows_of_another_width_and_values_that_are_no_numbers_are_refused(learner, map):
     X = rows("real")
     made = learner(5, 4, map).begin(PROBLEM, Draws(0))
@@ -59,7 +60,7 @@ def test_rows_of_another_width_and_values_that_are_no_numbers_are_refused(learne
 
 
 @MAPS
-@pytest.mark.parametrize("learner", [IKOGD, IKSVM])
+@pytest.mark.parametrize("learner", [IKOGD, IKSVM, IKLIBSVM])
 def test_a_psi_beyond_the_rows_is_cut_and_said(learner, map):
     X = rows("real")
     made = learner(5, 64, map).begin(PROBLEM, Draws(0))

@@ -2,9 +2,9 @@
 
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
 cells), `nested` those of several psi; `references` draws the rows they are made of. `descent` and
-`dual` learn on the cells of
-rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm` trains LIBLINEAR on a map,
-and `kernel_svm` LIBSVM with the kernels themselves.
+`dual` learn on the cells of rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm`
+trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with the kernels themselves; `mapped` is what
+the two have in common on an isolation map.
 Import the modules by name; the package itself imports nothing.
 """
 
@@ -17,6 +17,7 @@ __all__ = [
     "kernel_svm",
     "laplacian",
     "laplacian_nogd",
+    "mapped",
     "maps",
     "nearest",
     "nested",

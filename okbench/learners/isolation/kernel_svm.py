@@ -10,7 +10,7 @@ from okbench.learners.batch.scikit import LIBSVM
 from okbench.learners.compiled.kernel_matrices import fill_chi_square, fill_shares
 from okbench.learners.contract import FloatArray
 from okbench.learners.isolation.laplacian import entries_of, laplacian_kernel
-from okbench.learners.isolation.maps import IsolationMap, check_map_settings
+from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
@@ -82,7 +82,7 @@ class ChiSquareLIBSVM(KernelMachine):
 
 
 @learner("IK-LIBSVM", paper="ik", version=1, tasks=("binary", "multiclass"))
-class IKLIBSVM(KernelMachine):
+class IKLIBSVM(OnIsolationMap, KernelMachine):
     """LIBSVM with the isolation kernel (Ting et al. 2019).
 
     The kernel of two rows is the share of partitionings in which they are in the same cell. `cost`
@@ -105,14 +105,9 @@ class IKLIBSVM(KernelMachine):
         self.cache = cache
         self.library = library
 
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_map_settings(self)
-
     def _prepared(self, block: Block) -> tuple[Any, Any]:
         self._check_memory(len(block))
-        made = IsolationMap(int(self.partitionings), int(self.psi), self.map, self.library)
-        self._map = made.fit(block.matrix, self.draws)
+        self._fit_map(block)
         self._cells = self._map.cells(block)
         return super()._prepared(block)
 

@@ -6,10 +6,9 @@ from abc import abstractmethod
 from typing import Any
 
 from okbench.learners.batch.scikit import LinearMachine
+from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.isolation.maps import (
     ChiSquareMap,
-    IsolationMap,
-    check_map_settings,
     indicators,
 )
 from okbench.learners.registry import learner
@@ -52,7 +51,7 @@ class LinearSVM(LinearMachine):
 
 
 @learner("IK-SVM", paper="ik", version=1, tasks=("binary", "multiclass"))
-class IKSVM(LinearSVM):
+class IKSVM(OnIsolationMap, LinearSVM):
     """A linear SVM on the map of the isolation kernel, by LIBLINEAR (Ting et al. 2019).
 
     Features are 1/√partitionings or 0, so that inner products are kernel values and `cost` means
@@ -74,20 +73,6 @@ class IKSVM(LinearSVM):
         self.cost = cost
         self.iterations = iterations
         self.library = library
-
-    @property
-    def remark(self) -> str | None:
-        """That there were fewer rows than psi, where it is so."""
-        made = getattr(self, "_map", None)
-        return made.remark if made else None
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_map_settings(self)
-
-    def _fit_map(self, block: Block) -> None:
-        made = IsolationMap(int(self.partitionings), int(self.psi), self.map, self.library)
-        self._map = made.fit(block.matrix, self.draws)
 
     def _features(self, block: Block) -> Any:
         made = self._map
