@@ -1,46 +1,37 @@
-"""Kernel support vector machines with the kernels of Ting et al., trained by LIBSVM."""
+"""Kernel support vector machines with the kernels of Ting et al."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from okbench.learners.batch.scikit import LIBSVM
+from okbench.learners.batch.kernel_machine import KernelMachine
+from okbench.learners.compiled.expansion import Expanding
 from okbench.learners.compiled.kernel_matrices import fill_chi_square, fill_shares
-from okbench.learners.contract import FloatArray
-from okbench.learners.isolation.laplacian import entries_of, laplacian_kernel
+from okbench.learners.compiled.lanes import Entries
+from okbench.learners.contract import Clock, FloatArray
+from okbench.learners.isolation.laplacian import entries_of, kernel_of, rate_of
 from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
 
 
-class KernelMachine(LIBSVM):
-    """LIBSVM with its usual stopping rule and a kernel of its own, `_kernel_with`.
+class OfEntries(KernelMachine):
+    """With a kernel of the entries of rows."""
 
-    The kernel of all training rows is held in memory as one matrix, and a fit for which it is too
-    large is refused before it begins.
-    """
+    def _seen(self, block: Block) -> Entries:
+        return entries_of(block)
 
-    tolerance = 1e-3
-    max_iterations = 10_000_000
-
-    def check_settings(self) -> None:
-        self._check_positive("cost")
-        self._check_positive("cache")
-
-    def needed_bytes(self, n_rows: int) -> int:
-        return self._cached_bytes(n_rows) + 8 * n_rows**2
-
-    def _prepared(self, block: Block) -> tuple[Any, Any]:
-        self._check_memory(len(block))
-        self._rows = block
-        return self._machine("precomputed"), self._kernel_with(block, slice(None))
+    def _some(self, seen: Entries, places: NDArray[np.int64]) -> Entries:
+        starts, stops = seen.starts[places], seen.stops[places]
+        return seen._replace(starts=starts, stops=stops, squared_norms=seen.squared_norms[places])
 
 
-@learner("Laplacian-LIBSVM", paper="ik", version=1, tasks=("binary", "multiclass"))
-class LaplacianLIBSVM(KernelMachine):
+@learner("Laplacian-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
+class LaplacianLIBSVM(OfEntries):
     """LIBSVM with the Laplacian kernel psi^(-‖x - z‖₁ / d) of rows of d columns (Ting et al. 2019).
 
     `cost` is C, and `cache` the memory for rows of the kernel in megabytes.
@@ -55,13 +46,18 @@ class LaplacianLIBSVM(KernelMachine):
         super().check_settings()
         check_whole(self, "psi", at_least=2)
 
-    def _kernel_with(self, block: Block, places: Any) -> FloatArray:
-        assert self._rows is not None
-        return laplacian_kernel(block.matrix, self._rows.matrix[places], self.psi)
+    def _kernel(self, seen: Entries, others: Entries) -> FloatArray:
+        n_features = self._begun().n_features
+        supports = Expanding.empty()._replace(entries=others)
+        rate = rate_of(self.psi, n_features)
+        return kernel_of(seen, supports, len(others.starts), n_features, rate)
+
+    def _diagonal(self, block: Block) -> FloatArray:
+        return np.ones(len(block))
 
 
-@learner("ChiSquare-LIBSVM", paper="ik", version=1, tasks=("binary", "multiclass"))
-class ChiSquareLIBSVM(KernelMachine):
+@learner("ChiSquare-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
+class ChiSquareLIBSVM(OfEntries):
     """LIBSVM with the additive χ² kernel Σ 2 x z / (|x| + |z|) (Ting et al. 2019).
 
     Negative values are mapped by the odd extension, as in ChiSquare-SVM. `cost` is C, and `cache`
@@ -72,16 +68,16 @@ class ChiSquareLIBSVM(KernelMachine):
         self.cost = cost
         self.cache = cache
 
-    def _kernel_with(self, block: Block, places: Any) -> FloatArray:
-        assert self._rows is not None
-        others = Block(self._rows.matrix[places])
-        out = np.empty((len(block), len(others)))
-        scratch = np.zeros(block.matrix.shape[1])
-        fill_chi_square(entries_of(block), entries_of(others), scratch, out)
+    def _kernel(self, seen: Entries, others: Entries) -> FloatArray:
+        out = np.empty((len(seen.starts), len(others.starts)))
+        fill_chi_square(seen, others, np.zeros(self._begun().n_features), out)
         return out
 
+    def _diagonal(self, block: Block) -> FloatArray:
+        return entries_of(block).squared_norms  # Σ |x|
 
-@learner("IK-LIBSVM", paper="ik", version=1, tasks=("binary", "multiclass"))
+
+@learner("IK-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
 class IKLIBSVM(OnIsolationMap, KernelMachine):
     """LIBSVM with the isolation kernel (Ting et al. 2019).
 
@@ -105,15 +101,21 @@ class IKLIBSVM(OnIsolationMap, KernelMachine):
         self.cache = cache
         self.library = library
 
-    def _prepared(self, block: Block) -> tuple[Any, Any]:
-        self._check_memory(len(block))
+    def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         self._fit_map(block)
-        self._cells = self._map.cells(block)
-        return super()._prepared(block)
+        super()._train(block, targets, clock)
 
-    def _kernel_with(self, block: Block, places: Any) -> FloatArray:
-        cells = self._cells if block is self._rows else self._map.cells(block)
-        others = np.ascontiguousarray(self._cells[places].T)
+    def _seen(self, block: Block) -> Any:
+        return np.ascontiguousarray(self._map.cells(block).T)  # partitionings × rows
+
+    def _some(self, seen: Any, places: NDArray[np.int64]) -> Any:
+        return seen[:, places]
+
+    def _kernel(self, seen: Any, others: Any) -> FloatArray:
+        cells = np.ascontiguousarray(seen.T)
         out = np.empty((len(cells), others.shape[1]))
         fill_shares(cells, others, np.empty(len(out.T), dtype=np.int32), out)
         return out
+
+    def _diagonal(self, block: Block) -> FloatArray:
+        return np.ones(len(block))

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics.pairwise import additive_chi2_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from okbench.base.errors import UsageError
-from okbench.learners.batch import scikit
-from okbench.learners.contract import Draws
+from okbench.learners.batch import base as batch_base
+from okbench.learners.batch import kernel_machine
+from okbench.learners.compiled.rules.smo import CONVERGED, Duals, KernelCache, optimise
+from okbench.learners.contract import Diverged, Draws, NotConverged
 from okbench.learners.isolation.kernel_svm import IKLIBSVM, ChiSquareLIBSVM, LaplacianLIBSVM
 from okbench.learners.isolation.maps import IsolationMap, indicators
 from okbench.learners.isolation.svm import IKSVM
@@ -23,7 +27,7 @@ N = 200  # training rows
 
 def compared(learner, problem, X, y, form, gram, monkeypatch):
     """The decision values of a learner are those of SVC on a kernel matrix."""
-    monkeypatch.setattr(scikit, "AT_ONCE", 8 * N * 30)  # 30 rows at a time
+    monkeypatch.setattr(kernel_machine, "AT_ONCE", 8 * N * 30)  # 30 rows at a time
     learner.begin(problem, Draws(0)).fit(form(X[:N]), y[:N])
     theirs = SVC(kernel="precomputed", C=learner.cost).fit(gram[:N], y[:N])
     decided = theirs.decision_function(gram[N:]).reshape(len(X) - N, -1)
@@ -84,16 +88,95 @@ def test_liblinear_on_the_map_and_libsvm_on_the_kernel_agree_up_to_loss_and_bias
     assert np.corrcoef(shipped.scores(X[N:]).ravel(), ours)[0, 1] > 0.97  # squared loss, no bias
 
 
-def test_a_kernel_that_does_not_fit_into_memory_is_refused_before_it_is_made(monkeypatch):
+@pytest.mark.parametrize("learner", [LaplacianLIBSVM, ChiSquareLIBSVM, IKLIBSVM])
+def test_the_cache_decides_the_memory_and_not_the_result(learner):
+    """Half a megabyte has room for all 200 rows, a thousandth of one for the least number: 32."""
     X, y, problem = stream("binary")
-    for learner in (LaplacianLIBSVM(cache=100), ChiSquareLIBSVM(cache=100), IKLIBSVM(cache=100)):
-        assert learner.needed_bytes(60_000) == 8 * 60_000**2 + 100 * 2**20
-        free = type("Free", (), {"available": 10_000})
-        monkeypatch.setattr(scikit.psutil, "virtual_memory", lambda free=free: free)
-        with pytest.raises(
-            MemoryError, match=r"the kernel of 200 training rows needs about \d+ MB"
-        ):
-            learner.begin(problem, Draws(0)).fit(X[:N], y[:N])
+    large, small = learner(cache=0.5), learner(cache=1e-3)
+    assert (large.needed_bytes(N), small.needed_bytes(N)) == (4 * N * N, 4 * N * 32)
+    assert learner(cache=100).needed_bytes(60_000) == 100 * 2**20 // 240_000 * 240_000
+    scores = [each.begin(problem, Draws(0)).fit(X[:N], y[:N]).scores(X) for each in (large, small)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_a_cache_that_does_not_fit_into_memory_is_refused(monkeypatch):
+    X, y, problem = stream("binary")
+    free = type("Free", (), {"available": 10_000})
+    monkeypatch.setattr(kernel_machine.psutil, "virtual_memory", lambda: free)
+    with pytest.raises(MemoryError, match="rows of the kernel of 200 training rows need"):
+        LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N], y[:N])
+
+
+class Stopped:
+    """A clock that lets a fit ask so many times."""
+
+    def __init__(self, answers):
+        self.answers, self.marks = answers, []
+
+    def should_stop(self):
+        self.answers -= 1
+        return self.answers < 0
+
+    def mark(self, rows_seen, total=None):
+        self.marks.append(rows_seen)
+
+
+@TASKS
+@pytest.mark.parametrize("answers", [0, 3])
+def test_a_clock_stops_a_fit_and_what_was_solved_predicts(monkeypatch, task, answers):
+    monkeypatch.setattr(batch_base, "ASKED_EVERY", 0.0)
+    monkeypatch.setattr(kernel_machine, "STEPS", 2)
+    X, y, problem = stream(task)
+    clock = Stopped(answers)
+    learner = LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N], y[:N], clock)
+    assert clock.marks == []
+    assert set(learner.predict(X)) <= set(problem.classes)
+    whole = LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N], y[:N], Stopped(10**6))
+    assert learner.updates < whole.updates
+
+
+def test_a_fit_that_needs_too_many_steps_is_an_error(monkeypatch):
+    monkeypatch.setattr(kernel_machine, "MOST_STEPS", 5)
+    X, y, problem = stream("binary")
+    with pytest.raises(NotConverged, match="did not converge in 5 steps"):
+        LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N], y[:N])
+
+
+def test_a_class_without_training_rows_is_never_predicted():
+    X, y, problem = stream("multiclass")
+    kept = y[:N] != 2
+    learner = LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N][kept], y[:N][kept])
+    assert 2 not in learner.predict(X)
+
+
+def test_a_kernel_that_overflows_is_named():
+    X, y, problem = stream("binary")
+    with pytest.raises(Diverged, match="kernel of two rows is no finite number"):
+        ChiSquareLIBSVM().begin(problem, Draws(0)).fit(X[:N] * 1e50, y[:N])
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 100.0]))
+@settings(max_examples=20, deadline=None)
+def test_the_solution_satisfies_the_conditions_of_the_optimum(seed, cost):
+    """0 ≤ y β ≤ C, Σ β = 0, and no pair of rows violates the optimality by the tolerance."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((60, 3))
+    signs = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    signs[:2] = 1.0, -1.0
+    gram = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+    duals = Duals.of(signs, cost, np.diag(gram).copy())
+    cache = KernelCache.empty(60, 60)
+    cache.hold(np.arange(60), gram.astype(np.float32), 0)
+    why, _ = optimise(duals, cache, 1e-3, 0, 10**6)
+    assert why == CONVERGED
+    held = duals.coefficients * signs
+    assert held.min() >= 0.0
+    assert held.max() <= cost
+    assert abs(duals.coefficients.sum()) < 1e-9 * max(1.0, cost)
+    gradient = signs - gram @ duals.coefficients
+    can_rise = duals.coefficients < duals.highest
+    can_sink = duals.coefficients > duals.lowest
+    assert gradient[can_rise].max() - gradient[can_sink].min() < 2e-3
 
 
 @pytest.mark.parametrize(
