@@ -55,6 +55,7 @@ class KernelMachine(BatchLearner):
     cost: float
     cache: float
 
+    steps: int = 0  # of the solver
     _model: Expansion | None = None
 
     def check_settings(self) -> None:
@@ -103,6 +104,7 @@ class KernelMachine(BatchLearner):
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         self._check_memory(len(block))
+        self.steps = 0
         seen, diagonal = self._seen(block), self._diagonal(block)
         progress = Progress(clock, len(block), len(block))
         n_columns = self._begun().n_columns
@@ -146,7 +148,7 @@ class KernelMachine(BatchLearner):
             if progress.must_stop():
                 return False
             why, done = optimise(duals, cache, TOLERANCE, made, min(made + STEPS, MOST_STEPS))
-            self.updates += done - made
+            self.steps += done - made
             made = done
             if why == CONVERGED:
                 return True

@@ -140,12 +140,13 @@ def _need(
     defaults = {name: parameter.default for name, parameter in known.items()}
     given = {name: settings.get(name, default) for name, default in defaults.items()}
     parts = [part for size_of in _PARTS for part in size_of(data, given)]
-    if parts:
-        terms, model = " + ".join(term for term, _ in parts), sum(size for _, size in parts)
-        drawn = _whole(given.get("components")) * data.X.shape[1]
-        return Need(dataset, learner, at_once, rows, model, terms, drawn=drawn)
+    cache = _kernel_cache(data, given)
+    terms = " + ".join(term for term, _ in parts + cache) or "it has no budget"
+    model = sum(size for _, size in parts + cache) or None
+    drawn = _whole(given.get("components")) * data.X.shape[1]
     entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
-    return Need(dataset, learner, at_once, rows, None, "it has no budget", entries * _ENTRY)
+    growth = 0 if parts else entries * _ENTRY
+    return Need(dataset, learner, at_once, rows, model, terms, growth, drawn)
 
 
 Part: TypeAlias = tuple[str, int]  # what is held, and its bytes
@@ -190,6 +191,15 @@ def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
     columns = _columns(data, points)
     number = _NUMBER + _SINGLE  # points are held in both precisions
     return [(f"{points} points × {columns} features × {number} B", points * columns * number)]
+
+
+def _kernel_cache(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    """The rows of the kernel that a support vector machine keeps while it is trained."""
+    n_rows, kept = data.n_train or data.X.shape[0], _whole(settings.get("cache"))
+    if not kept:
+        return []
+    size = min(kept * 2**20, _SINGLE * n_rows**2)
+    return [(f"{spoken_bytes(size)} of kernel rows", size)]
 
 
 _PARTS = (_supports, _frequencies, _particles, _partitionings)

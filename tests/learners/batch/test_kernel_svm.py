@@ -132,7 +132,7 @@ def test_a_clock_stops_a_fit_and_what_was_solved_predicts(monkeypatch, task, ans
     assert clock.marks == []
     assert set(learner.predict(X)) <= set(problem.classes)
     whole = LaplacianLIBSVM().begin(problem, Draws(0)).fit(X[:N], y[:N], Stopped(10**6))
-    assert learner.updates < whole.updates
+    assert learner.steps < whole.steps
 
 
 def test_a_fit_that_needs_too_many_steps_is_an_error(monkeypatch):
