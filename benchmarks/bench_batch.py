@@ -23,7 +23,9 @@ from okbench.learners.registry import find
 
 WIDTH, LANDMARKS, COMPONENTS, BATCH, BUDGET = 4.0, 100, 400, 200, 200
 PLAIN_ROWS = 1000  # that a plain loop of BSGD meets
+KERNEL_ROWS = 4000  # whose kernel fits into memory as one matrix
 EPOCHS = 2
+PSI = 16  # of the Laplacian kernel
 
 
 def fit(learner: str, rows: Stream, **settings: Any) -> Any:
@@ -78,12 +80,21 @@ def _scikit(rows: Stream) -> Any:
     return model.fit(mapped, rows.y)
 
 
+def _libsvm(rows: Stream) -> Any:
+    """LIBSVM by scikit-learn with the same kernel, as one matrix."""
+    from sklearn.metrics.pairwise import laplacian_kernel
+    from sklearn.svm import SVC
+
+    rate = math.log(PSI) / rows.X.shape[1]
+    return SVC(kernel="precomputed").fit(laplacian_kernel(rows.X, gamma=rate), rows.y)
+
+
 Contest = dict[str, tuple[Stream, Callable[[Stream], Any]]]
 
 
 def contests(rows: Stream) -> dict[str, Contest]:
     """For each learner the ways to fit it, each with as many rows as its speed allows."""
-    few = rows.head(PLAIN_ROWS)
+    few, some = rows.head(PLAIN_ROWS), rows.head(KERNEL_ROWS)
     fourier = {"components": COMPONENTS, "batch": BATCH, "scale": 1 / WIDTH, "epochs": 1}
     kernel = {"budget": BUDGET, "width": WIDTH, "epochs": EPOCHS}
     nystroem = {"budget": LANDMARKS, "width": WIDTH, "decay": 1.0, "landmarks": "random"}
@@ -100,6 +111,10 @@ def contests(rows: Stream) -> dict[str, Contest]:
         "LLSVM": {
             "okbench": (rows, partial(fit, "LLSVM", **nystroem)),
             "scikit-learn": (rows, _scikit),
+        },
+        "Laplacian-LIBSVM": {
+            "okbench": (some, partial(fit, "Laplacian-LIBSVM", psi=PSI)),
+            "scikit-learn": (some, _libsvm),
         },
     }
 
