@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal
 
+from okbench.base.quick_objects import quick_constructor
 from okbench.papers.table_types import Orders
 from okbench.papers.values import Value, spelled
 from okbench.protocols.metrics import METRICS
@@ -75,11 +76,12 @@ class Trial(_Computed):
         return self.family.repetition(repetition)
 
 
-_SHARED = tuple(field.name for field in fields(Trial) if field.name != "repetition")
-_shared_values = attrgetter(*_SHARED)
-_SETTERS = tuple(vars(Trial)[name].__set__ for name in _SHARED)
-_set_repetition = vars(Trial)["repetition"].__set__
-_set_family = vars(_Computed)["_family"].__set__
+_NAMES = [field.name for field in fields(Trial)]
+_PLACE = _NAMES.index("repetition")
+_values_before = attrgetter(*_NAMES[:_PLACE])
+_values_after = attrgetter(*_NAMES[_PLACE + 1 :])
+_trial = quick_constructor(Trial)
+_set_family, _set_id = (vars(_Computed)[name].__set__ for name in ("_family", "_id"))
 
 
 class Family:
@@ -88,6 +90,8 @@ class Family:
 
     __slots__ = ("_after", "_before", "_hash", "_key", "trial")
 
+    _key: tuple[tuple[Any, ...], tuple[Any, ...]]  # the fields before and after the repetition
+
     def __init__(self, trial: Trial) -> None:
         settings = " ".join(f"{name}={spelled(value)}" for name, value in trial.settings)
         kind = PROTOCOLS[trial.protocol]
@@ -95,7 +99,7 @@ class Family:
         # totals of metrics that forget are sums of their own, all others differ in words alone
         own = f" {trial.metric}" if METRICS[trial.metric].forgetting else ""
         self.trial = trial
-        self._key = _shared_values(trial)
+        self._key = _values_before(trial), _values_after(trial)
         self._hash = hash(self._key)
         self._before = (
             f"{kind.spelled(kind.detail(trial))}/{trial.protocol_version}{own} | "
@@ -114,12 +118,12 @@ class Family:
         return hashlib.sha256(self.spelled(repetition).encode()).hexdigest()[:16]
 
     def repetition(self, repetition: int) -> Trial:
-        """A trial of the family, made without the checks of a constructor."""
-        made = object.__new__(Trial)
-        for set_field, value in zip(_SETTERS, self._key, strict=True):
-            set_field(made, value)
-        _set_repetition(made, repetition)
+        """A trial of the family. Its id is computed at once, because almost every trial needs it
+        and finding out that it is missing takes as long."""
+        before, after = self._key
+        made = _trial(*before, repetition, *after)
         _set_family(made, self)
+        _set_id(made, self.id_of(repetition))
         return made
 
     def __hash__(self) -> int:

@@ -118,16 +118,21 @@ def check_outcome(record: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is {shown(seconds)}, which is no time")
     _check_total("total", record["total"])
     if record.get("extra"):  # most outcomes have nothing there
-        _check_types(record["extra"], _EXTRA, "extra: ")
-        _check_classes(record["extra"].get("classes", []))
-        for name in FACTS:
-            if name in record["extra"] and not is_fact(name, record["extra"][name]):
-                raise ValueError(f"extra: {name} is not as learners state it")
-        _check_changes(record["extra"].get("changes", []))
-        for name, total in record["extra"].get("beside", {}).items():
-            if name not in METRICS or type(total) not in (int, float):
-                raise ValueError(f"extra: beside has {shown(name)}: {shown(total)}, not a total")
-            _check_total(f"extra: {name}", total)
+        check_extra(record["extra"])
+
+
+def check_extra(extra: Mapping[str, Any]) -> None:
+    """Refuse what an outcome says besides if it is not as it is written."""
+    _check_types(extra, _EXTRA, "extra: ")
+    _check_classes(extra.get("classes", []))
+    for name in FACTS:
+        if name in extra and not is_fact(name, extra[name]):
+            raise ValueError(f"extra: {name} is not as learners state it")
+    _check_changes(extra.get("changes", []))
+    for name, total in extra.get("beside", {}).items():
+        if name not in METRICS or type(total) not in (int, float):
+            raise ValueError(f"extra: beside has {shown(name)}: {shown(total)}, not a total")
+        _check_total(f"extra: {name}", total)
 
 
 def _check_classes(classes: Sequence[Any]) -> None:

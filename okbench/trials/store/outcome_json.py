@@ -25,8 +25,15 @@ _TRIAL_DEFAULTS = {f.name: f.default for f in fields(Trial) if f.default is not 
 _OUTCOME_DEFAULTS = {"reason": "", "timed": False, "environment": "", "finished": ""}
 _REPEATED = ("status", "rows", "support", "bytes", "environment", "finished")
 _repeated = attrgetter(*_REPEATED)
-_NO_EXTRA: dict[str, Any] = {}  # one for all outcomes, because most have none
+NO_EXTRA: dict[str, Any] = {}  # one for all outcomes, because most have none
 _NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+decode = json.JSONDecoder(parse_constant=_refuse_constant).decode  # strictly valid JSON alone
 
 
 def to_bytes(record: Mapping[str, Any]) -> bytes:
@@ -75,9 +82,9 @@ def setting_of(written: Any) -> Any:
 
 def without_curve(line: bytes) -> bytes:
     """The line of an outcome less the points of its curve, which are most of it."""
-    before, _, after = line.partition(b',"curve":[[')  # in a text its quotes would be escaped
-    _, end, rest = after.partition(b"]]")
-    return before + b',"curve":[]' + rest if end else line
+    begin = line.find(b',"curve":[[')  # in a text its quotes would be escaped
+    end = line.find(b"]]", begin)
+    return line[:begin] + b',"curve":[]' + line[end + 2 :] if 0 <= begin < end else line
 
 
 def outcome_of(
@@ -101,8 +108,8 @@ def outcome_of(
         if trial.id != id_:
             raise ValueError(f"the id {shown(id_)} is not that of its trial")
     given["trial"] = trial
-    given["curve"] = _curve_of(given["curve"]) if given["curve"] else ()
-    given["extra"] = given["extra"] or _NO_EXTRA
+    given["curve"] = curve_of(given["curve"]) if given["curve"] else ()
+    given["extra"] = given["extra"] or NO_EXTRA
     if like is not None:
         for name, value in zip(_REPEATED, _repeated(like), strict=True):
             if given[name] == value and type(given[name]) is type(value):
@@ -128,7 +135,8 @@ def _made(cls: type[_Kind], values: dict[str, Any]) -> _Kind:
     return made
 
 
-def _curve_of(written: list[Any]) -> Curve:
+def curve_of(written: list[Any]) -> Curve:
+    """The points of a curve behind their JSON; ValueError says what is wrong with them."""
     try:
         check_curve(written)
     except ValueError:  # totals that are not finite are texts

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from okbench.base.errors import StoreError
 from okbench.trials.store.field_types import check_blessed, check_environment, check_text, shown
 from okbench.trials.store.lines import SCHEMA, header_line, is_intact
-from okbench.trials.store.outcome_json import outcome_of, to_bytes, without_curve
+from okbench.trials.store.ordinary_lines import ordinary_outcome
+from okbench.trials.store.outcome_json import decode, outcome_of, to_bytes, without_curve
 from okbench.trials.store.plans import plan_of
 from okbench.trials.store.results_file import Contents
 from okbench.trials.store.trials_of_lines import TrialsOfLines
@@ -116,6 +117,12 @@ class _Reader:
         contents = self.contents
         line = line if self._curves else without_curve(line)
         trial, line = self._trials.taken_from(line)
+        if trial is not None and number > 1:
+            outcome = ordinary_outcome(trial, line)
+            if outcome is not None:
+                self._check_sealed(intact)
+                contents.measured.append(outcome)
+                return
         record = _record_of(line.decode("utf-8"))
         if intact:
             del record["crc"]
@@ -124,8 +131,7 @@ class _Reader:
             raise ValueError(f"unknown key {shown(min(record.keys() - _KEYS[kind]))}")
         if kind == "okbench":
             _take_header(contents, self._path, number, record)
-        if intact is None and contents.schema >= _WITH_CHECKSUMS:
-            raise ValueError("it has no checksum")
+        self._check_sealed(intact)
         if kind == "outcome":
             before = None if trial is None else self._last.get(trial.family)
             outcome = outcome_of(record["outcome"], trial, like=before)
@@ -136,6 +142,10 @@ class _Reader:
             contents.environments[check_text("hash", record["hash"])] = record["environment"]
         elif kind == "plan":
             contents.plans.append(plan_of(record["plan"]))
+
+    def _check_sealed(self, intact: bool | None) -> None:
+        if intact is None and self.contents.schema >= _WITH_CHECKSUMS:
+            raise ValueError("it has no checksum")
 
 
 class _WrongHeader(ValueError):
@@ -165,7 +175,7 @@ def _take_header(contents: Contents, path: Path, number: int, record: Mapping[st
 def check_readable(path: Path, line: bytes) -> None:
     """Refuse to write the line of an outcome that could not be read again."""
     try:
-        outcome_of(_decode(line.decode("utf-8"))["outcome"])
+        outcome_of(decode(line.decode("utf-8"))["outcome"])
     except ValueError as error:
         raise StoreError(
             f"{path}: an outcome that could not be read again is not written: {error}"
@@ -175,18 +185,11 @@ def check_readable(path: Path, line: bytes) -> None:
 def _record_of(text: str) -> Any:
     """The JSON, with a question mark in the place of a surrogate that stands alone: a text with
     one could neither be printed nor written."""
-    record = _decode(text)
+    record = decode(text)
     if "\\ud" in text or "\\uD" in text:
         encodable = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
-        record = _decode(encodable.decode("utf-8"))
+        record = decode(encodable.decode("utf-8"))
     return record
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def _damaged(path: Path, number: int, what: str) -> StoreError:

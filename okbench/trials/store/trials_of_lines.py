@@ -36,21 +36,28 @@ class TrialsOfLines:
         end = line.find(_NEXT, _BEGIN)
         if end < 0 or not line.startswith(_ID) or line[_ID_END:_BEGIN] != _TRIAL:
             return None, line
-        trial = self._trial_of(line[_BEGIN : end + 1])
+        trial = self._trial_of(line, end)
         if trial is None or trial.id.encode() != line[len(_ID) : _ID_END]:
             return None, line
         return trial, _OUTCOME + line[end + len(b"},") :]
 
-    def _trial_of(self, text: bytes) -> Trial | None:
-        """The trial that is written so, as a repetition of one that was checked."""
-        before, _, rest = text.partition(_REPETITION)
-        digits, comma, after = rest.partition(b",")
-        if not (comma and digits.isdigit() and (digits[0] != b"0"[0] or len(digits) == 1)):
+    def _trial_of(self, line: bytes, end: int) -> Trial | None:
+        """The trial that is written up to this place, as a repetition of one that was checked."""
+        place = line.find(_REPETITION, _BEGIN, end)
+        first = place + len(_REPETITION)
+        comma = line.find(b",", first, end)
+        digits = line[first:comma]
+        if not (
+            0 <= place < comma and digits.isdigit() and (digits[0] != b"0"[0] or len(digits) == 1)
+        ):
             return None
-        if (before, after) not in self._cells:
-            first = _checked(text)
-            self._cells[before, after] = None if first is None else _Cell(first, self._shared)
-        cell = self._cells[before, after]
+        alike = line[_BEGIN:place], line[comma:end]
+        try:
+            cell = self._cells[alike]
+        except KeyError:
+            checked = _checked(line[_BEGIN : end + 1])
+            cell = None if checked is None else _Cell(checked, self._shared)
+            self._cells[alike] = cell
         return None if cell is None else cell.trial(int(digits))
 
 
@@ -58,15 +65,16 @@ class _Cell:
     """Trials that differ in their repetition alone."""
 
     def __init__(self, first: Trial, shared: bool) -> None:
-        self._first = first
+        self._family = first.family
         self._met: dict[int, Trial] | None = {} if shared else None
 
     def trial(self, repetition: int) -> Trial:
         if self._met is None:
-            return self._first.repeated(repetition)
-        if repetition not in self._met:
-            self._met[repetition] = self._first.repeated(repetition)
-        return self._met[repetition]
+            return self._family.repetition(repetition)
+        met = self._met.get(repetition)
+        if met is None:
+            met = self._met[repetition] = self._family.repetition(repetition)
+        return met
 
 
 def _checked(text: bytes) -> Trial | None:
