@@ -20,7 +20,7 @@ from okbench.datasets.mapped_rows import FileArray, MappedRows, file_array, rows
 from okbench.datasets.prepare.prepared_files import read_features, write_array, write_features
 from okbench.learners.contract import Draws, Problem, begun
 from okbench.learners.registry import find
-from okbench.trials.plan.row_orders import BLOCK, WINDOW, BlockShuffled, FileOrder
+from okbench.trials.plan.row_orders import BLOCK, WINDOW, BlockShuffled, FileOrder, behind
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.run import row_stream
 from okbench.trials.run.protocol_loop import Limits, walk
@@ -47,6 +47,25 @@ def test_how_an_order_is_cut_does_not_show(cuts: list[int], seed: int) -> None:
     ends = [0, *sorted(cuts), len(order)]
     parts = [order[a:b] for a, b in itertools.pairwise(ends)]
     assert np.array_equal(np.concatenate(parts), order[:])
+
+
+@pytest.mark.parametrize("first", [0, 1, 1_000, 70_000, 150_001, 200_000])
+def test_an_order_without_its_first_rows(first: int) -> None:
+    for order in (BlockShuffled(150_001, 160_000, [3]), FileOrder(160_000)):
+        rest, places = behind(order, first), order[:][first:]
+        assert len(rest) == len(places)
+        assert np.array_equal(rest[:], places)
+        assert np.array_equal(behind(order[:], first), places)
+        assert np.array_equal(rest[5:70_000], places[5:70_000])
+        assert np.array_equal(behind(rest, 9)[:], places[9:])
+        at = 0
+        while at < len(rest):  # as rows are read from a file
+            window = rest.window_of(at)
+            rows = np.concatenate([np.arange(*each) for each in rest.stretches(window)])
+            found = rows[rest.places_in(window, (at, len(rest)))]
+            assert len(found) > 0
+            assert np.array_equal(found, places[at : at + len(found)])
+            at += len(found)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -18,6 +18,8 @@ from okbench.trials.choose.race import Race
 from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
 from okbench.trials.choose.standings import LeftOut, Search, Standings
 from okbench.trials.plan.own_definition import median_distance
+from okbench.trials.plan.row_orders import behind
+from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.plan.seeds import row_order
 from okbench.trials.plan.user_table import read_once
 from okbench.trials.run.estimate import Guess, guesses
@@ -69,7 +71,9 @@ def choose(file: RowsFile, asked: Asked, watch: Watch) -> tuple[Standings, RowsF
     data, file = found.dataset, as_read(file, found)
     if data.n_rows < _LEAST_ROWS:
         raise DataError(f"{file.path}: {data.n_rows} rows are too few for a race")
-    watch.read(found.notes)
+    beyond = "" if asked.in_order else beyond_memory(data)
+    order = (f"order: {beyond}; blocks of rows are permuted instead",) if beyond else ()
+    watch.read((*found.notes, *order))
     with terminable():
         return _raced(data, file, asked, watch), file
 
@@ -94,7 +98,7 @@ def _raced(data: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standin
     chosen = search.run(able, deadline)
     left_out += search.left_out
     watch.estimated(search.cost, expected(chosen, data, n_searched), rows)
-    race = Race(chosen, data, order[n_searched:], deadline, memory, watch.learned)
+    race = Race(chosen, data, behind(order, n_searched), deadline, memory, watch.learned)
     standings = Standings(
         file.path.name, data.n_rows, data.n_features, data.task, first[0].trial.metric, file.scale,
         rows, search.cost, race.run(), tuple(left_out), asked.seconds, time.monotonic() - begun,

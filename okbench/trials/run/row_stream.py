@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.mapped_rows import MappedRows, rows_at
-from okbench.trials.plan.row_orders import BlockShuffled, FileOrder, RowOrder
+from okbench.trials.plan.row_orders import LazyOrder, RowOrder
 from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.run.block_sizes import Span
 
@@ -27,7 +27,7 @@ class RowStream:
     def __init__(self, dataset: Dataset, order: RowOrder) -> None:
         self._dataset, self._order = dataset, order
         self._windows: _Windows | None = None
-        if isinstance(order, BlockShuffled | FileOrder):
+        if not isinstance(order, np.ndarray):
             mapped = MappedRows.of(dataset)
             kept = not beyond_memory(dataset)
             self._windows = _Windows(mapped, order, kept) if mapped else None
@@ -45,7 +45,7 @@ class _Windows:
     """The window of an order that is in memory. The system keeps those before it if they are
     `kept` for the next trial."""
 
-    def __init__(self, mapped: MappedRows, order: BlockShuffled | FileOrder, kept: bool) -> None:
+    def __init__(self, mapped: MappedRows, order: LazyOrder, kept: bool) -> None:
         self._mapped, self._order, self._kept = mapped, order, kept
         self._window = -1
         self._X: Any = None
