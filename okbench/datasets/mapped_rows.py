@@ -2,7 +2,9 @@
 
 A mapped file needs no memory of its own, but every page that was looked at counts as held by the
 process, and costs a fault of its own. Rows that are met window by window are therefore read from
-their files in long stretches, those of the next window ahead of their use.
+their files in long stretches, those of the next window ahead of their use. Of files that are larger
+than the memory, the system is told that a window is over: it then reads the next ones into the same
+pages, and need not look for others to give up.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +64,19 @@ class FileArray:
 
     def read_ahead(self, stretches: Sequence[Stretch]) -> None:
         """Ask the system to have these entries ready."""
+        self._advise(stretches, "POSIX_FADV_WILLNEED")
+
+    def release(self, stretches: Sequence[Stretch]) -> None:
+        """Tell the system that it need not keep these entries. Pages at their ends stay, because
+        the entries beside them may be ahead."""
+        self._advise(stretches, "POSIX_FADV_DONTNEED")
+
+    def _advise(self, stretches: Sequence[Stretch], what: str) -> None:
         if not hasattr(os, "posix_fadvise"):
             return
         for first, last in stretches:
             begin, size = self._offset + first * self._entry, (last - first) * self._entry
-            os.posix_fadvise(self._file.fileno(), begin, size, os.POSIX_FADV_WILLNEED)
+            os.posix_fadvise(self._file.fileno(), begin, size, getattr(os, what))
 
     def _unreadable(self, error: OSError) -> StoreError:
         return StoreError(f"{self._path}: cannot be read ({error.strerror or error})")
@@ -111,14 +121,24 @@ class MappedRows:
 
     def read_ahead(self, stretches: Sequence[Stretch]) -> None:
         """Ask the system to have these rows ready."""
+        for array, entries in self._arrays(stretches):
+            array.read_ahead(entries)
+
+    def release(self, stretches: Sequence[Stretch]) -> None:
+        """Tell the system that it need not keep these rows."""
+        for array, entries in self._arrays(stretches):
+            array.release(entries)
+
+    def _arrays(self, stretches: Sequence[Stretch]) -> Iterator[tuple[FileArray, list[Stretch]]]:
+        """The files of these rows, and where their entries are in each."""
         if self.labels is not None:
-            self.labels.read_ahead(stretches)
+            yield self.labels, list(stretches)
         if self.columns is None:
-            self.rows.read_ahead(stretches)
+            yield self.rows, list(stretches)
             return
         entries, _ = self._entries(stretches)
-        self.rows.read_ahead(entries)
-        self.columns.read_ahead(entries)
+        yield self.rows, entries
+        yield self.columns, entries
 
     def _entries(self, stretches: Sequence[Stretch]) -> tuple[list[Stretch], NDArray[np.int64]]:
         """Where the entries of these rows are, and how many each row has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +15,15 @@ from okbench.datasets.user.fitted_scale import (
     is_sparse,
     range_warnings,
     sample_of,
-    scaled_by_sample,
+    sample_scaling,
 )
 from okbench.datasets.user.user_rows import read_user_rows
 
 HERE = Path("rows.csv")
+
+
+def scaled_by_sample(X: Any, scale: str, of_words: tuple[int, ...] = ()) -> Any:
+    return sample_scaling(HERE, X, scale, of_words)(X)
 
 
 def rows(n_rows: int) -> np.ndarray:
@@ -38,19 +43,19 @@ def test_columns_are_scaled_by_the_sample(n_rows: int) -> None:
     X = rows(n_rows)
     part = X[sample_of(n_rows)]
     spread = np.where(part.std(axis=0) > 0, part.std(axis=0), 1.0)
-    standard = scaled_by_sample(HERE, X, "standard", ())
+    standard = scaled_by_sample(X, "standard")
     np.testing.assert_allclose(standard, (X - part.mean(axis=0)) / spread)
     low, high = part.min(axis=0), part.max(axis=0)
-    unit = scaled_by_sample(HERE, X, "[0,1]", ())
+    unit = scaled_by_sample(X, "[0,1]")
     np.testing.assert_allclose(unit, (X - low) / np.where(high > low, high - low, 1.0))
 
 
 def test_columns_of_words_stay_as_they_are() -> None:
     X = rows(50)
     X[:, 1] = np.arange(50) % 2
-    expected = scaled_by_sample(HERE, X, "standard", ())
+    expected = scaled_by_sample(X, "standard")
     expected[:, 1] = X[:, 1]
-    mixed = scaled_by_sample(HERE, sp.csr_array(X), "standard", (1,))
+    mixed = scaled_by_sample(sp.csr_array(X), "standard", (1,))
     np.testing.assert_allclose(mixed.toarray(), expected)
 
 
@@ -62,7 +67,7 @@ def test_a_scale_is_not_fitted_on_rows_that_are_mostly_zero() -> None:
 
 def test_sums_that_overflow_are_refused() -> None:
     with pytest.raises(DataError, match="too large"):
-        scaled_by_sample(HERE, np.array([[1e200], [-1e200]]), "standard", ())
+        scaled_by_sample(np.array([[1e200], [-1e200]]), "standard")
 
 
 def test_a_column_that_decides_the_distance_is_named() -> None:
@@ -80,12 +85,12 @@ def test_a_heavy_tail_is_named_after_scaling_too() -> None:
     X[7, 0] = 900.0
     X[:, 1] = np.exp(3 * X[:, 1])
     X[8, 1] = 1e9
-    chosen = scaled_by_sample(HERE, X, "standard", ())
+    chosen = scaled_by_sample(X, "standard")
     if 7 in sample_of(300):  # all rows are in the sample: the outlier widens its own deviation
         assert range_warnings(chosen, "ab", "standard", "rows") == []
     long = np.vstack([np.random.default_rng(1).normal(size=(5000, 2)), [[900.0, 0.0]]])
     assert 5000 not in sample_of(5001)
-    (warning,) = range_warnings(scaled_by_sample(HERE, long, "standard", ()), "ab", "standard", "")
+    (warning,) = range_warnings(scaled_by_sample(long, "standard"), "ab", "standard", "")
     assert "'a' has values more than 30 standard deviations from the mean" in warning
 
 

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from okbench.base.errors import DataError, OkbenchError, UsageError
+from okbench.base.errors import DataError, OkbenchError
 from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.datasets.user import large_file
-from okbench.datasets.user.large_file import is_large, read_large
-from okbench.datasets.user.user_rows import read_user_rows
 from okbench.learners.contract import Problem
 from okbench.learners.registry import find
 from okbench.papers.additions import AddedLearner, Additions
@@ -28,6 +24,7 @@ from okbench.trials.choose.paired import LEVEL, blocks_of, level_of, p_of_being_
 from okbench.trials.choose.race import Race
 from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
 from okbench.trials.choose.standings import Course, Mark, Search, Standings
+from okbench.trials.plan import rows_in_memory, user_table
 from okbench.trials.plan.seeds import draws, row_order
 
 
@@ -36,8 +33,10 @@ class Silent:
 
     def __init__(self) -> None:
         self.expected: Any = ()
+        self.notes: Any = ()
 
-    def read(self, notes: Any) -> None: ...
+    def read(self, notes: Any) -> None:
+        self.notes = notes
 
     def admitted(self, data: Any, labels: Any, left_out: Any) -> None: ...
 
@@ -279,65 +278,28 @@ def test_too_few_rows_are_refused(tmp_path: Path) -> None:
         choose(RowsFile(tmp_path / "few.csv"), Asked(), Silent())
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_large_file_gives_the_rows_of_a_small_one(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
-    data = rings(3000)
-    data.X[:, 2] = np.round(data.X[:, 2] > 0)  # a column of 0 and 1 stays as it is
-    path = tmp_path / f"rows.{kind}"
-    if kind == "csv":
-        write(path, data)
-    else:
-        columns = {name: data.X[:, n] for n, name in enumerate("abc")} | {"y": data.y}
-        pq.write_table(pa.table(columns), path, row_group_size=700)
-    assert not is_large(path)
-    whole = read_user_rows(path, "y", drop=["b"], scale="none").dataset
-    monkeypatch.setattr(large_file, "LARGE", 1)
-    monkeypatch.setattr(large_file, "_HEAD", 5000)
-    assert is_large(path)
-    large = read_large(RowsFile(path, target="y", drop=("b",)))
-    assert large.dataset.fingerprint == whole.fingerprint
-    assert (large.dataset.task, large.dataset.classes) == (whole.task, whole.classes)
-    np.testing.assert_array_equal(large.dataset.X, whole.X)
-    np.testing.assert_array_equal(large.dataset.y, whole.y)
-    rows = np.arange(3000)
-    handed: Any = large.handed_over().X[rows]
-    np.testing.assert_array_equal(handed[:, 1], whole.X[:, 1])
-    scaled = read_user_rows(path, "y", drop=["b", "c"], scale="standard").dataset.X
-    np.testing.assert_allclose(handed[:, :1], scaled, rtol=1e-12)
-
-
-def test_words_and_missing_values_of_a_large_file_are_read_as_those_of_a_small_one(
+def test_a_file_beyond_the_memory_is_raced_from_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The rows are met in blocks, and cost what they cost in memory."""
     monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
-    path = tmp_path / "rows.parquet"
-    numbers = [None if n % 7 == 3 else n / 8 for n in range(100)]
-    pq.write_table(
-        pa.table({"word": ["a", "b"] * 50, "x": numbers, "y": [0, 1] * 50}), path, row_group_size=30
-    )
-    whole = read_user_rows(path, "y", missing="mean", scale="none").dataset
+    path = tmp_path / "rings.csv"
+    write(path, rings(3000))
+    named = [AddedLearner("FOGD"), AddedLearner("RBP", {"budget": "30"})]
+    asked = Asked(named, seconds=1e6, searched=False)
+    monkeypatch.setattr(rows_in_memory, "machine_memory", lambda: 10_000)
+    whole, _ = choose(RowsFile(path), asked, Silent())
     monkeypatch.setattr(large_file, "LARGE", 1)
-    large = read_large(RowsFile(path, target="y", missing="mean"))
-    np.testing.assert_array_equal(large.dataset.X, whole.X)
-    np.testing.assert_array_equal(large.dataset.y, whole.y)
-
-
-def test_what_a_large_file_cannot_have_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OKBENCH_DATA", str(tmp_path / "data"))
-    path = tmp_path / "rows.parquet"
-    pq.write_table(pa.table({"x": [0.5, None] * 50, "y": [0, 1] * 50}), path)
-    for file, message in (
-        (RowsFile(path, scale="running standard"), "holds the whole file in memory"),
-        (RowsFile(path, target="y"), "column 'x' has no finite value"),
-        (RowsFile(path, target="z", missing="mean"), "no column 'z'"),
-    ):
-        with pytest.raises((DataError, UsageError), match=message):
-            read_large(file)
+    user_table._read.clear()
+    watch = Silent()
+    streamed, _ = choose(RowsFile(path), asked, watch)
+    assert any("blocks of rows are permuted" in note for note in watch.notes)
+    assert any("read in pieces" in note for note in watch.notes)
+    met = {one.label: [(mark.rows, mark.total) for mark in one.marks] for one in whole.courses}
+    for one in streamed.courses:
+        assert [(mark.rows, mark.total) for mark in one.marks] == met.pop(one.label)
+        assert one.marks[-1].rows == 3000 - streamed.search.rows
+    assert not met
 
 
 def test_the_draws_are_those_of_the_seed() -> None:

@@ -16,12 +16,13 @@ from scipy import stats
 from trial_material import load, trial
 
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.mapped_rows import MappedRows, file_array, rows_at
+from okbench.datasets.mapped_rows import FileArray, MappedRows, file_array, rows_at
 from okbench.datasets.prepare.prepared_files import read_features, write_array, write_features
 from okbench.learners.contract import Draws, Problem, begun
 from okbench.learners.registry import find
-from okbench.trials.plan.row_orders import BLOCK, WINDOW, BlockShuffled, FileOrder
+from okbench.trials.plan.row_orders import BLOCK, WINDOW, BlockShuffled, FileOrder, behind
 from okbench.trials.plan.seeds import row_order
+from okbench.trials.run import row_stream
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.row_stream import RowStream
 from okbench.trials.run.run_trial import attempt
@@ -46,6 +47,25 @@ def test_how_an_order_is_cut_does_not_show(cuts: list[int], seed: int) -> None:
     ends = [0, *sorted(cuts), len(order)]
     parts = [order[a:b] for a, b in itertools.pairwise(ends)]
     assert np.array_equal(np.concatenate(parts), order[:])
+
+
+@pytest.mark.parametrize("first", [0, 1, 1_000, 70_000, 150_001, 200_000])
+def test_an_order_without_its_first_rows(first: int) -> None:
+    for order in (BlockShuffled(150_001, 160_000, [3]), FileOrder(160_000)):
+        rest, places = behind(order, first), order[:][first:]
+        assert len(rest) == len(places)
+        assert np.array_equal(rest[:], places)
+        assert np.array_equal(behind(order[:], first), places)
+        assert np.array_equal(rest[5:70_000], places[5:70_000])
+        assert np.array_equal(behind(rest, 9)[:], places[9:])
+        at = 0
+        while at < len(rest):  # as rows are read from a file
+            window = rest.window_of(at)
+            rows = np.concatenate([np.arange(*each) for each in rest.stretches(window)])
+            found = rows[rest.places_in(window, (at, len(rest)))]
+            assert len(found) > 0
+            assert np.array_equal(found, places[at : at + len(found)])
+            at += len(found)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -169,6 +189,36 @@ def test_rows_from_a_file_are_those_in_memory(kind: str, order: Any, tmp_path: P
         assert np.array_equal(_dense(X), _dense(Z))
         assert np.array_equal(y, z)
         assert np.array_equal(truth, other)
+
+
+@pytest.mark.parametrize("kind", ["blobs:140000", "sparse:140000"])
+@pytest.mark.parametrize("beyond", [True, False])
+def test_rows_beyond_the_memory_leave_the_cache_once_they_were_met(
+    kind: str, beyond: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, _, variant = kind.partition(":")
+    data = load(name, variant)
+    mapped = on_disk(tmp_path, data)
+    what = trial(dataset=kind, order="block-shuffled")
+    order: Any = row_order(what, mapped)
+    given: list[Any] = []
+    advise = FileArray._advise
+
+    def watch(self: FileArray, stretches: Any, advice: str) -> None:
+        if advice == "POSIX_FADV_DONTNEED" and self.array.dtype == np.int64:  # the labels
+            given.append(np.concatenate([np.arange(*each) for each in stretches]))
+        advise(self, stretches, advice)
+
+    monkeypatch.setattr(FileArray, "_advise", watch)
+    monkeypatch.setattr(row_stream, "beyond_memory", lambda data: "too large" * beyond)
+    stream = RowStream(mapped, order)
+    for begin in range(0, data.n_rows, 4_096):
+        span = begin, min(begin + 4_096, data.n_rows)
+        _, y, _ = stream.take(span)
+        assert np.array_equal(y, data.y[order[slice(*span)]])
+    assert len(given) == (3 if beyond else 0)
+    if beyond:
+        assert np.array_equal(np.sort(np.concatenate(given)), np.arange(data.n_rows))
 
 
 def test_rows_with_starts_of_64_bits_are_picked_as_scipy_picks_them() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
 
 from okbench.base.shared_types import Task
 from okbench.papers.provenance import AS_DESCRIBED, Ingredient
@@ -67,6 +67,16 @@ class ReaderSpec:
     joined_with: str = ""  # key of a table joined to each row
     # a user's own file: missing values take the mean of the rows before
     filled: bool = field(default=False, repr=False)
+
+    def written(self) -> dict[str, Any]:
+        """What the entry of a dataset says of a reader: all that is not as usual."""
+        usual = ReaderSpec(self.format)
+        changed = {
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if getattr(self, option.name) != getattr(usual, option.name)
+        }
+        return {"format": self.format, **changed}
 
 
 @dataclass(frozen=True)

@@ -116,16 +116,26 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path, unfinished: Pa
         from okbench.datasets.user.running_scale import filled_parts
 
         parts = filled_parts(parts, scratch)
-    source = MultiFileRows(parts)
-    ready = prepare(entry.name, source, variant)
-    prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
-    prepared_files.write_array(folder / "labels.npy", ready.y)
+    ready = prepare(entry.name, MultiFileRows(parts), variant)
     if variant.orders:
         orders = _orders(entry, variant, len(ready.rows))
         prepared_files.write_array(folder / "orders.npy", orders)
+    return written(ready, folder)
+
+
+def prepared_already(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> None:
+    """Take the rows in a folder for those of the variant, so that its files are not read."""
+    prepared_files.find_or_make(
+        entry.name, _key(entry, variant), lambda fresh, _: prepared_files.linked(folder, fresh)
+    )
+
+
+def written(ready: Prepared, folder: Path) -> About:
+    """Write rows into a folder, and say what they are."""
+    prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
+    prepared_files.write_array(folder / "labels.npy", ready.y)
     X = prepared_files.read_features(folder, ready.width)
-    written = MultiFileRows([FileRows(X, ready.y)])
-    after = Ranges.of(written, np.arange(written.n_rows))
+    after = Ranges.of(MultiFileRows([FileRows(X, ready.y)]), np.arange(len(ready.rows)))
     return About(
         task=ready.task,
         classes=list(ready.classes),
@@ -133,7 +143,7 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path, unfinished: Pa
         n_train=ready.n_train,
         width=ready.width,
         sizes={},
-        before=ready.before.summary() | _target(ready, source.y[ready.rows]),
+        before=ready.before.summary() | _target(ready, ready.source.y[ready.rows]),
         after=after.summary()
         | _target(ready, ready.y)
         | ({"hashed": ready.collisions.words} if ready.collisions else {}),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,8 @@ _LARGEST_FILLED = 64 << 30  # bytes of dense rows that a step may make of sparse
 _WIDEST_FILLED = 1 << 23  # columns: a row and what scaling it takes are about 0.4 GB
 
 FloatArray = NDArray[np.float64]
+Step: TypeAlias = Callable[[Matrix], Matrix]  # what is done to a block of rows
+Scaling: TypeAlias = Callable[[], Step]  # a new one for every pass over the rows, in their order
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Prepared:
     task: Task
     classes: tuple[Any, ...]
     n_train: int | None
-    scale: Scale
+    scaling: Scaling
     before: Ranges
     sparse: bool
     collisions: Collisions | None = None  # of hashed columns
@@ -112,8 +115,9 @@ class Prepared:
 
     def blocks(self) -> Iterator[Matrix]:
         """The prepared features, in order, in the layout chosen."""
+        scale = self.scaling()
         for block in self.source.blocks(self.rows, filled=not self.sparse):
-            scaled = scaled_rows(block, self.scale, self.before)
+            scaled = scale(block)
             if self.collisions:
                 yield hashed(scaled, self.collisions.into)
             elif self.sparse:
@@ -123,8 +127,11 @@ class Prepared:
                 yield np.ascontiguousarray(dense, dtype=np.float64)
 
 
-def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
-    """Choose rows, make labels and targets, find ranges and layout; nothing large is copied yet."""
+def prepare(
+    name: str, source: MultiFileRows, variant: VariantSpec, own: Scaling | None = None
+) -> Prepared:
+    """Choose rows, make labels and targets, find ranges and layout; nothing large is copied yet.
+    Rows may have a scaling of their `own` in the place of the variant's."""
     rows = distinct(source) if variant.distinct else np.arange(source.n_rows)
     if variant.first is not None:
         rows = rows[: variant.first]
@@ -144,12 +151,18 @@ def prepare(name: str, source: MultiFileRows, variant: VariantSpec) -> Prepared:
     if variant.scale == "[0,1] with target":
         y = _target_in_unit_range(name, source.y, y, learned)
     before = Ranges.of(source, np.sort(learned))
-    sparse = _stays_sparse(source, rows, variant.scale, before)
+    fills = not source.is_dense and (own is not None or not _keeps_zeros(variant.scale, before))
+    if fills and own is None:
+        _refuse_filling(source, len(rows), variant.scale)
+    scaling = own or (lambda: partial(scaled_rows, scale=variant.scale, ranges=before))
+    sparse = _stays_sparse(source, np.sort(rows), scaling(), fills)
     collisions = None
     if variant.hash:
-        collisions, sparse = Collisions.of(source.blocks(np.sort(rows)), variant.hash), True
+        blocks = source.blocks(np.sort(rows))
+        collisions = Collisions.of(map(own(), blocks) if own else blocks, variant.hash)
+        sparse = True
     return Prepared(
-        source, rows, y, variant.task, classes, n_train, variant.scale, before, sparse, collisions
+        source, rows, y, variant.task, classes, n_train, scaling, before, sparse, collisions
     )
 
 
@@ -270,19 +283,21 @@ def _keeps_zeros(scale: Scale, ranges: Ranges) -> bool:
     return scale != "[-1,1]" and not moved.any()
 
 
-def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Scale, ranges: Ranges) -> bool:
-    """Whether few enough of the prepared values are other than 0."""
-    size = len(rows) * source.width
-    fills = not source.is_dense and not _keeps_zeros(scale, ranges)
-    if fills and (size * 8 > _LARGEST_FILLED or source.width > _WIDEST_FILLED):
+def _refuse_filling(source: MultiFileRows, n_rows: int, scale: Scale) -> None:
+    size = n_rows * source.width
+    if size * 8 > _LARGEST_FILLED or source.width > _WIDEST_FILLED:
         raise DataError(
-            f"scaling to {scale} fills {len(rows):,} × {source.width:,} sparse rows "
+            f"scaling to {scale} fills {n_rows:,} × {source.width:,} sparse rows "
             f"({size / 2**27:.1f} GB); {_LARGEST_FILLED >> 30} GB and {_WIDEST_FILLED:,} columns "
             "are the most; use 'none' or 'unit norm'"
         )
-    filled = 0
-    for block in source.blocks(np.sort(rows), filled=fills):
-        scaled = scaled_rows(block, scale, ranges)
+
+
+def _stays_sparse(source: MultiFileRows, rows: RowNumbers, scale: Step, fills: bool) -> bool:
+    """Whether few enough of the prepared values are other than 0."""
+    size, filled = len(rows) * source.width, 0
+    for block in source.blocks(rows, filled=fills):
+        scaled = scale(block)
         filled += int(np.count_nonzero(scaled)) if isinstance(scaled, np.ndarray) else scaled.nnz
         if filled >= _DENSE_FROM * size:
             return False

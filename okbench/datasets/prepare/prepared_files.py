@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +46,7 @@ class About:
     sizes: dict[str, int]  # of each file, in bytes
     before: dict[str, Any]
     after: dict[str, Any]
+    own: dict[str, Any] = field(default_factory=dict)  # how a user's own file was read
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class NpyWriter:
 def find_or_make(dataset: str, key: str, make: Callable[[Path, Path], About]) -> PreparedFiles:
     """The rows of that key; `make` writes them into an empty folder when they are not there. It is
     given a second folder for what it keeps of files that it has not read to their end."""
-    parent = data_folder() / ".arrays" / dataset
+    parent = folder_of(dataset, key).parent
     found = open_prepared(parent / key, dataset)
     if found:
         return found
@@ -113,6 +114,22 @@ def find_or_make(dataset: str, key: str, make: Callable[[Path, Path], About]) ->
             f"{parent}: prepared rows cannot be kept ({error.strerror or error}); "
             "make room, or set OKBENCH_DATA to another folder; what was read so far is kept"
         ) from error
+
+
+def folder_of(dataset: str, key: str) -> Path:
+    """Where the rows of that key are kept."""
+    return data_folder() / ".arrays" / dataset / key
+
+
+def linked(source: Path, folder: Path) -> About:
+    """Give the files of a folder of rows a second place, without a copy where the disk can."""
+    about = About(**json.loads((source / _ABOUT).read_text(encoding="utf-8")))
+    for name in about.sizes:
+        try:
+            os.link(source / name, folder / name)
+        except OSError:
+            shutil.copyfile(source / name, folder / name)
+    return about
 
 
 def _make(parent: Path, key: str, make: Callable[[Path, Path], About]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.multi_file_rows import csr_of, starts_of
 
 LARGEST_INDEX = walk.LARGEST_INDEX
+_PIECE = 1 << 20  # entries
 _NOT_FINITE = ("nan", "inf", "infinity")
 
 
@@ -63,14 +65,21 @@ def read_libsvm(
             raise DataError(f"{path}: holds no rows")
         y, columns, filled = labels.finish(), indices.finish(), values.finish()
         starts = starts_of(counts.finish())
-    if index_base is None and lowest > 0:
-        base = 1
-        columns -= np.int32(1)
-        highest -= 1
+        if index_base is None and lowest > 0:
+            base = 1
+            columns = _less_one(columns, held)
+            highest -= 1
     n_columns = max(highest + 1, 0) if width is None else width
     if highest >= n_columns:
         raise DataError(f"{path}: index {highest + base} is outside the {n_columns} columns")
     return LabelledRows(csr_of(filled, columns, starts, n_columns), y, base)
+
+
+def _less_one(columns: NDArray[np.int32], arrays: DiskArrays) -> NDArray[Any]:
+    counted_from_0 = arrays.new(np.int32, "columns from 0")
+    for start in range(0, len(columns), _PIECE):
+        counted_from_0.append(columns[start : start + _PIECE] - np.int32(1))
+    return counted_from_0.finish()
 
 
 @dataclass

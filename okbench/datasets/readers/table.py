@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, did_you_mean
+from okbench.datasets.readers.disk_array import DiskArrays
+
+_BLOCK_ROWS = 1 << 14
 
 Column = int | str
 
@@ -38,15 +41,34 @@ class ColumnTable:
         name = self.names[place] if self.header else ""
         return name if name and self.names.count(name) == 1 else place
 
-    def with_words(self, columns: Iterable[Column]) -> ColumnTable:
-        """The same table, with the numbers in those columns taken for words."""
-        values, words = self.values, dict(self.words)
-        for place in sorted({self.place(column) for column in columns} - words.keys()):
-            found, codes = np.unique(values[:, place], return_inverse=True)
-            values = np.array(values) if values is self.values else values
-            values[:, place] = codes
-            words[place] = tuple(np.format_float_positional(n, trim="-") for n in found)
-        return replace(self, values=values, words=words)
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """The rows in blocks, each with the number of its first row."""
+        for start in range(0, len(self.values), _BLOCK_ROWS):
+            yield start, self.values[start : start + _BLOCK_ROWS]
+
+    def with_words(self, columns: Iterable[Column], folder: Path | None = None) -> ColumnTable:
+        """The same table, with the numbers in those columns taken for words. It stays on disk in
+        `folder`."""
+        fresh = sorted({self.place(column) for column in columns} - self.words.keys())
+        if not fresh:
+            return self
+        found = {place: np.empty(0) for place in fresh}
+        for _, block in self.blocks():
+            for place in fresh:
+                found[place] = np.union1d(found[place], block[:, place])
+        with DiskArrays(folder) as arrays:
+            values = arrays.new(np.float64, "words")
+            for _, block in self.blocks():
+                codes = np.array(block)
+                for place in fresh:
+                    codes[:, place] = np.searchsorted(found[place], block[:, place])
+                values.append(codes)
+            words = {
+                place: tuple(np.format_float_positional(n, trim="-") for n in found[place])
+                for place in fresh
+            }
+            changed = values.finish(self.values.shape)
+        return replace(self, values=changed, words={**self.words, **words})
 
 
 def is_place(column: Column) -> bool:

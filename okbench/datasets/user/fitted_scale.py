@@ -14,8 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from okbench.datasets.prepare.preparation import Step
 from okbench.datasets.readers.multi_file_rows import Matrix
-from okbench.datasets.user.running_scale import FloatArray, dense, refusing_overflow
+from okbench.datasets.user.running_scale import (
+    FloatArray,
+    dense,
+    refuse_filling,
+    refusing_overflow,
+)
 
 SAMPLE = 1000  # rows, or all if there are fewer
 SAMPLE_SEED = 2**32  # no seed of an evaluation's permutations
@@ -36,20 +42,38 @@ def is_sparse(X: Matrix) -> bool:
     return not isinstance(X, np.ndarray) and X.nnz < _SPARSE_BELOW * X.shape[0] * X.shape[1]
 
 
-def scaled_by_sample(path: Path, X: Matrix, scale: str, of_words: Sequence[int]) -> Matrix:
-    """Columns with mean 0 and deviation 1, or from 0 to 1, over the sample. Columns that stand for
-    words stay 0 and 1."""
+def sample_scaling(path: Path, X: Matrix, scale: str, of_words: Sequence[int]) -> Step:
+    """What gives the columns mean 0 and deviation 1, or values from 0 to 1, over the sample of X.
+    Columns that stand for words stay 0 and 1."""
+    part = X[sample_of(X.shape[0])]
     if isinstance(X, np.ndarray) or not of_words:
-        return _scaled(path, dense(path, X), scale, of_words)
+        if not isinstance(X, np.ndarray):
+            refuse_filling(path, *X.shape)
+        shift, spread = _fitted(path, dense(path, part), scale, of_words)
+
+        def scaled(block: Matrix) -> Matrix:
+            with refusing_overflow(path):
+                return (dense(path, block) - shift) / spread
+
+        return scaled
     numbers = np.setdiff1d(np.arange(X.shape[1]), of_words)
-    scaled = sp.csr_array(_scaled(path, dense(path, X[:, numbers]), scale, ()))
-    joined = sp.hstack([scaled, X[:, of_words]], "csr")
+    refuse_filling(path, X.shape[0], len(numbers))
     places = np.argsort(np.concatenate([numbers, np.asarray(of_words)]))
-    return sp.csr_array(joined[:, places])
+    shift, spread = _fitted(path, dense(path, part[:, numbers]), scale, ())
+
+    def scaled_numbers(block: Matrix) -> Matrix:
+        with refusing_overflow(path):
+            filled = sp.csr_array((dense(path, block[:, numbers]) - shift) / spread)
+        joined = sp.hstack([filled, block[:, of_words]], "csr")
+        return sp.csr_array(joined[:, places])
+
+    return scaled_numbers
 
 
-def _scaled(path: Path, X: FloatArray, scale: str, untouched: Sequence[int]) -> FloatArray:
-    part = X[sample_of(len(X))]
+def _fitted(
+    path: Path, part: FloatArray, scale: str, untouched: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """What is subtracted from each column, and by what it is divided."""
     with refusing_overflow(path):
         if scale == "standard":
             shift, spread = part.mean(axis=0), part.std(axis=0)
@@ -57,8 +81,8 @@ def _scaled(path: Path, X: FloatArray, scale: str, untouched: Sequence[int]) -> 
             shift = part.min(axis=0)
             spread = part.max(axis=0) - shift
         spread = np.where(spread > 1e-12 * np.abs(shift), spread, 1.0)
-        shift[list(untouched)], spread[list(untouched)] = 0.0, 1.0
-        return (X - shift) / spread
+    shift[list(untouched)], spread[list(untouched)] = 0.0, 1.0
+    return shift, spread
 
 
 def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> list[str]:

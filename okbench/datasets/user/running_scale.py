@@ -63,28 +63,55 @@ def filled_parts(parts: Sequence[FileRows], folder: Path | None) -> list[FileRow
     return found
 
 
-def scaled_running(path: Path, X: Matrix, scale: str) -> FloatArray:
-    """Each value within the range, or by the mean and deviation, of its column up to its row."""
-    values = dense(path, X)
-    with refusing_overflow(path):
-        return _unit(values) if scale == "running [0,1]" else _standard(values)
+class RunningScale:
+    """Puts each value within the range, or by the mean and deviation, of its column up to its row.
+    The rows may come in several pieces."""
+
+    def __init__(self, path: Path, scale: str) -> None:
+        self._path, self._unit = path, scale == "running [0,1]"
+        self._count = 0
+        self._low: FloatArray | float = np.inf
+        self._high: FloatArray | float = -np.inf
+        self._first: FloatArray | None = None
+        self._sum: FloatArray | float = 0.0
+        self._squares: FloatArray | float = 0.0
+
+    def __call__(self, X: Matrix) -> Matrix:
+        values = dense(self._path, X)
+        if not len(values):
+            return values
+        with refusing_overflow(self._path):
+            return self._in_range(values) if self._unit else self._standard(values)
+
+    def _in_range(self, values: FloatArray) -> FloatArray:
+        low = _accumulated(np.minimum, self._low, values)
+        high = _accumulated(np.maximum, self._high, values)
+        self._low, self._high = low[-1], high[-1]
+        span = high - low
+        return np.where(span > 0.0, (values - low) / np.where(span > 0.0, span, 1.0), 0.0)
+
+    def _standard(self, values: FloatArray) -> FloatArray:
+        # sums of differences from the first row keep their digits where the values are large
+        if self._first is None:
+            self._first = values[0].copy()
+        moved = values - self._first
+        sums = _accumulated(np.add, self._sum, moved)
+        squares = _accumulated(np.add, self._squares, moved**2)
+        self._sum, self._squares = sums[-1], squares[-1]
+        count = np.arange(self._count + 1, self._count + len(values) + 1)[:, None]
+        self._count += len(values)
+        mean = sums / count
+        variance = squares / count - mean**2
+        spread = np.sqrt(np.maximum(variance, 0.0))
+        varies = spread > 1e-12 * np.abs(mean)
+        return np.where(varies, (moved - mean) / np.where(varies, spread, 1.0), 0.0)
 
 
-def _unit(values: FloatArray) -> FloatArray:
-    low = np.minimum.accumulate(values, axis=0)
-    span = np.maximum.accumulate(values, axis=0) - low
-    return np.where(span > 0.0, (values - low) / np.where(span > 0.0, span, 1.0), 0.0)
-
-
-def _standard(values: FloatArray) -> FloatArray:
-    # sums of differences from the first row keep their digits where the values are large
-    moved = values - values[:1]
-    count = np.arange(1, len(values) + 1)[:, None]
-    mean = np.cumsum(moved, axis=0) / count
-    variance = np.cumsum(moved**2, axis=0) / count - mean**2
-    spread = np.sqrt(np.maximum(variance, 0.0))
-    varies = spread > 1e-12 * np.abs(mean)
-    return np.where(varies, (moved - mean) / np.where(varies, spread, 1.0), 0.0)
+def _accumulated(how: np.ufunc, before: FloatArray | float, values: FloatArray) -> FloatArray:
+    """Minima, maxima or sums up to each row, those of earlier pieces included."""
+    known = np.vstack([np.broadcast_to(before, values.shape[1]), values])
+    found: FloatArray = how.accumulate(known, axis=0, out=known)
+    return found[1:]
 
 
 @contextmanager
@@ -101,11 +128,15 @@ def dense(path: Path, X: Matrix) -> FloatArray:
     """The rows as an array, if it is not too large."""
     if isinstance(X, np.ndarray):
         return X
-    if X.shape[0] * X.shape[1] > _LARGEST_FILLED:
-        raise DataError(
-            f"{path}: {X.shape[0]:,} × {X.shape[1]:,} sparse rows take "
-            f"{X.shape[0] * X.shape[1] / 2**27:.1f} GB once they are filled, and "
-            f"{_LARGEST_FILLED >> 27} GB are the most"
-        )
+    refuse_filling(path, *X.shape)
     whole: FloatArray = X.toarray()
     return whole
+
+
+def refuse_filling(path: Path, rows: int, columns: int) -> None:
+    """Raise DataError for sparse rows that are too many to be filled."""
+    if rows * columns > _LARGEST_FILLED:
+        raise DataError(
+            f"{path}: {rows:,} × {columns:,} sparse rows take {rows * columns / 2**27:.1f} GB once"
+            f" they are filled, and {_LARGEST_FILLED >> 27} GB are the most"
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,16 @@ from okbench.base.errors import ConfigError, StoreError, UsageError
 from okbench.base.locks import locked
 from okbench.base.shared_types import Task
 from okbench.base.whole_files import replacing
-from okbench.datasets.catalogue.dataset_catalogue import is_known, spec, user_datasets
+from okbench.datasets.catalogue.dataset_catalogue import is_known, spec, user_datasets, variant
 from okbench.datasets.catalogue.entries import parse_catalogue
 from okbench.datasets.catalogue.specs import ReaderSpec, is_plain_name
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare.loading import prepared_already
 from okbench.datasets.readers.table import Column
+from okbench.datasets.user.large_file import is_large, read_large
 from okbench.datasets.user.user_rows import UserRows, read_user_rows
 from okbench.papers.rows_file import Missing
+from okbench.papers.table_types import RowsFile
 
 
 def add_user_dataset(
@@ -32,7 +34,18 @@ def add_user_dataset(
     drop: Sequence[Column] = (),
     missing: Missing = "refuse",
 ) -> UserRows:
-    """Read rows once to check them, and enter them under `name` in the user's datasets file."""
+    """Read rows once to check them, and enter them under `name` in the user's datasets file. Those
+    of a large file stay prepared."""
+    _check_name(name)
+    path = Path(path)
+    if is_large(path):
+        return _add_large(
+            RowsFile(
+                path, None if target is None else str(target), task, tuple(map(str, categorical)),
+                tuple(map(str, drop)), missing, "none",
+            ),
+            name,
+        )  # fmt: skip
     found = read_user_rows(
         path, target, task, name=name, categorical=categorical, drop=drop, missing=missing
     )
@@ -40,17 +53,28 @@ def add_user_dataset(
         raise UsageError(
             f"{path}: only CSV, LIBSVM, ARFF, .npy and Parquet files can be added; convert it first"
         )
-    _enter(Path(path).absolute(), name, found.dataset, found.reader)
+    _enter(path.absolute(), name, found.dataset, found.reader)
     return found
 
 
-def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
+def _add_large(file: RowsFile, name: str) -> UserRows:
+    found, folder = read_large(file)
+    assert found.reader is not None  # of every format that is read in pieces
+    _enter(file.path.absolute(), name, found.dataset, found.reader)
+    prepared_already(spec(name), variant(spec(name), ""), folder)
+    return found
+
+
+def _check_name(name: str) -> None:
     if not is_plain_name(name):
         raise UsageError(
             f"'{name}' is no name: letters, digits, '.', '-', '_', '+' and blanks, 120 at most"
         )
     if is_known(name):
         raise UsageError(f"there is a dataset '{spec(name).name}' already; choose another name")
+
+
+def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
     entry: dict[str, Any] = {
         "task": dataset.task,
         "features": dataset.n_features,
@@ -60,7 +84,7 @@ def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
                 "name": path.name,
                 "path": str(path),
                 "rows": dataset.n_rows,
-                "reader": reader_entry(reader),
+                "reader": reader.written(),
             }
         },
     }
@@ -73,17 +97,6 @@ def _enter(path: Path, name: str, dataset: Dataset, reader: ReaderSpec) -> None:
             _append(file, line)
     except OSError as error:
         raise StoreError(f"{file}: cannot be written ({error.strerror or error})") from error
-
-
-def reader_entry(reader: ReaderSpec) -> dict[str, Any]:
-    """What the entry of a dataset says of its reader."""
-    usual = ReaderSpec(reader.format)
-    changed = {
-        option.name: getattr(reader, option.name)
-        for option in fields(ReaderSpec)
-        if getattr(reader, option.name) != getattr(usual, option.name)
-    }
-    return {"format": reader.format, **changed}
 
 
 def _append(file: Path, line: str) -> None:

@@ -14,16 +14,23 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError, UsageError, did_you_mean
 from okbench.base.shared_types import Task
-from okbench.datasets.catalogue.specs import ReaderSpec, VariantSpec
+from okbench.datasets.catalogue.specs import Format, ReaderSpec, VariantSpec
 from okbench.datasets.dataset_types import Dataset, fingerprint
-from okbench.datasets.prepare.preparation import prepare
+from okbench.datasets.prepare.preparation import Scaling, prepare
 from okbench.datasets.readers.chunks import chunks
-from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
+from okbench.datasets.readers.disk_array import DiskArrays
+from okbench.datasets.readers.multi_file_rows import FileRows, Matrix, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
 from okbench.datasets.readers.table import Column, ColumnTable, is_place
-from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, scaled_by_sample
-from okbench.datasets.user.running_scale import Filling, scaled_running
+from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, sample_scaling
+from okbench.datasets.user.running_scale import (
+    Filling,
+    RunningScale,
+    filled_parts,
+    refuse_filling,
+)
 from okbench.papers.rows_file import Missing, RowsScale
+from okbench.papers.table_types import RowsFile
 
 Scale = RowsScale | Literal["", "running"]
 # an empty scale is fitted on a sample, and `running` looks at the rows before; both leave rows that
@@ -43,6 +50,27 @@ class UserRows:
     scale: RowsScale = "none"  # the one that was chosen
 
 
+@dataclass(frozen=True)
+class OnDisk:
+    """Where rows stay that are read: as `arrays`, and what is made of those in `folder`."""
+
+    arrays: DiskArrays | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class OwnRows:
+    """The rows of a file as they were read, and how they are prepared."""
+
+    part: FileRows
+    variant: VariantSpec
+    scale: RowsScale
+    scaling: Scaling
+    notes: tuple[str, ...]
+    reader: ReaderSpec | None
+    names: tuple[str, ...]  # of the columns, if the file has names
+
+
 def read_user_rows(
     path: Path | str,
     target: Column | None = None,
@@ -55,7 +83,7 @@ def read_user_rows(
     scale: Scale = "none",
     hash_to: int = 0,
 ) -> UserRows:
-    """Read rows of any known format.
+    """Read rows of any known format into memory.
 
     `target` is a column's name or place (without it, the last one); `task` is guessed from the
     target. Columns of words become one column per word. `missing` values are refused, or take the
@@ -64,31 +92,69 @@ def read_user_rows(
     At the end, the columns are hashed to as many as `hash_to` says, if it does.
     """
     path = Path(path)
-    _check_options(path, task, missing, scale)
-    found = _read(path, target, categorical, drop, missing)
-    notes = list(found.notes)
-    task = task or guessed_task(found.part.y, notes)
-    variant = VariantSpec("all", (), task=task, hash=hash_to)
-    X, y = found.part.X, found.part.y
-    if X.shape[1] == 0:
-        raise DataError(f"{path}: no column is left beside the target")
-    if missing == "mean":
-        X = Filling(path).fill(X)
-    chosen = cast(RowsScale, scale)
-    if scale in _CHOSEN:
-        chosen = "none" if is_sparse(X) else _CHOSEN[scale]
-    if chosen.startswith("running"):
-        X = scaled_running(path, X, chosen)
-    elif chosen != "none":
-        X = scaled_by_sample(path, X, chosen, found.of_words)
-    notes += range_warnings(X, found.names, chosen, path.name)
-    ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), variant)
+    own = own_rows(
+        path, target, task, categorical=categorical, drop=drop, missing=missing, scale=scale,
+        hash_to=hash_to,
+    )  # fmt: skip
+    X, y = own.scaling()(own.part.X), own.part.y
+    notes = [*own.notes, *range_warnings(X, own.names, own.scale, path.name)]
+    ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), own.variant)
     notes += [ready.collisions.words] if ready.collisions else []
     blocks = list(ready.blocks())
     X = sp.csr_array(sp.vstack(blocks, "csr")) if ready.sparse else np.concatenate(blocks)
-    name = name or path.name
-    made = Dataset(name, X, ready.y, task, ready.classes, fingerprint(X, ready.y, ready.classes))
-    return UserRows(made, tuple(notes), found.reader, chosen)
+    made = Dataset(
+        name or path.name, X, ready.y, ready.task, ready.classes,
+        fingerprint(X, ready.y, ready.classes),
+    )  # fmt: skip
+    return UserRows(made, tuple(notes), own.reader, own.scale)
+
+
+def own_rows(
+    path: Path,
+    target: Column | None,
+    task: Task | None,
+    *,
+    categorical: Sequence[Column] = (),
+    drop: Sequence[Column] = (),
+    missing: Missing = "refuse",
+    scale: Scale = "none",
+    hash_to: int = 0,
+    on_disk: OnDisk = OnDisk(),
+) -> OwnRows:
+    """The same before anything is scaled, hashed or copied. What is read stays `on_disk`."""
+    _check_options(path, task, missing, scale)
+    found = _read(path, target, categorical, drop, missing, on_disk)
+    notes, part = list(found.notes), found.part
+    task = task or guessed_task(part.y, notes)
+    if part.X.shape[1] == 0:
+        raise DataError(f"{path}: no column is left beside the target")
+    if missing == "mean" and isinstance(part.X, np.ndarray):
+        (part,) = filled_parts([part], on_disk.folder)
+    elif missing == "mean":
+        part = replace(part, X=Filling(path).fill(part.X))
+    chosen = cast(RowsScale, scale)
+    if scale in _CHOSEN:
+        chosen = "none" if is_sparse(part.X) else _CHOSEN[scale]
+    return OwnRows(
+        part, VariantSpec("all", (), task=task, hash=hash_to), chosen,
+        _scaling(path, part.X, chosen, found.of_words), tuple(notes), found.reader, found.names,
+    )  # fmt: skip
+
+
+def _scaling(path: Path, X: Matrix, scale: RowsScale, of_words: Sequence[int]) -> Scaling:
+    if scale == "none":
+        return lambda: lambda block: block
+    if scale.startswith("running"):
+        if not isinstance(X, np.ndarray):
+            refuse_filling(path, *X.shape)
+        return lambda: RunningScale(path, scale)
+    scaled = sample_scaling(path, X, scale, of_words)
+    return lambda: scaled
+
+
+def as_read(file: RowsFile, found: UserRows) -> RowsFile:
+    """The file with what was chosen for it as it was read."""
+    return replace(file, task=found.dataset.task, scale=found.scale)
 
 
 def _check_options(path: Path, task: str | None, missing: str, scale: str) -> None:
@@ -127,18 +193,19 @@ def _read(
     categorical: Sequence[Column],
     drop: Sequence[Column],
     missing: Missing,
+    on_disk: OnDisk,
 ) -> _Found:
     kind = file_format(path)
     if kind in ("libsvm", "npz") and (target is not None or categorical or drop):
         raise UsageError(f"{path}: columns cannot be chosen in a {kind} file")
     if kind == "libsvm":
-        return _read_libsvm(path)
+        return _read_libsvm(path, on_disk)
     if kind == "npz":
         X, y = read_npz(path, missing=missing == "mean")
         return _Found(FileRows(X, y, path.name), (), None)
     wanted = (*categorical, *drop, *([] if target is None else [target]))
     header = None if all(map(is_place, wanted)) else True
-    table, reader = _read_table(path, kind, categorical, wanted, missing, header)
+    table, reader = _read_table(path, kind, categorical, wanted, missing, header, on_disk)
     notes = []
     if target is None:
         target = -1
@@ -163,7 +230,7 @@ def _read(
         categorical=tuple(map(table.reference, words)),
     )
     vocabulary = {column: words_in_order(table.words[column]) for column in words}
-    part = rows_of_table(table, reader, vocabulary)
+    part = rows_of_table(table, reader, vocabulary, folder=on_disk.folder)
     kept = [column for column in range(table.width) if column not in {place, *dropped}]
     spread = [(column, word) for column in kept for word in vocabulary.get(column, ("",))]
     return _Found(
@@ -198,10 +265,10 @@ def file_format(path: Path) -> str:
     return "libsvm" if any(map(_LIBSVM_LINE.fullmatch, rows)) else "csv"
 
 
-def _read_libsvm(path: Path) -> _Found:
+def _read_libsvm(path: Path, on_disk: OnDisk) -> _Found:
     from okbench.datasets.readers.libsvm import read_libsvm
 
-    rows = read_libsvm(path, index_base=None)
+    rows = read_libsvm(path, index_base=None, arrays=on_disk.arrays)
     note = f"LIBSVM text of {rows.X.shape[1]} columns, counted from {rows.index_base}"
     reader = ReaderSpec("libsvm", index_base=rows.index_base)
     return _Found(FileRows(rows.X, rows.y, path.name), (note,), reader)
@@ -214,41 +281,50 @@ def _read_table(
     named: Sequence[Column],
     missing: Missing,
     header: bool | None,
+    on_disk: OnDisk,
 ) -> tuple[ColumnTable, ReaderSpec]:
     from okbench.datasets.readers.arff import read_arff
     from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
     from okbench.datasets.readers.parquet import read_parquet
 
-    gaps = missing == "mean"
-    match kind:
-        case "arff":
-            return read_arff(path, missing=gaps).with_words(categorical), ReaderSpec("arff")
-        case "npy":
-            return read_npy(path, missing=gaps).with_words(categorical), ReaderSpec("npy")
-        case "parquet":
-            return read_parquet(path, missing=gaps).with_words(categorical), ReaderSpec("parquet")
+    gaps, arrays = missing == "mean", on_disk.arrays
+    if kind != "csv":
+        match kind:
+            case "arff":
+                table = read_arff(path, missing=gaps, arrays=arrays)
+            case "parquet":
+                table = read_parquet(path, missing=gaps, arrays=arrays)
+            case _:
+                table = read_npy(path, missing=gaps)
+        return table.with_words(categorical, on_disk.folder), ReaderSpec(cast(Format, kind))
     delimiter = sniff_delimiter(path)
     layout = Layout(
         delimiter, header=header, words=tuple(categorical), named=tuple(named), missing=gaps
     )
-    table = read_delimited(path, layout)
+    table = read_delimited(path, layout, arrays)
     return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
 
 
 def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
     """Columns without any value, and rows without a target, cannot be filled."""
-    absent = np.isnan(table.values)
-    for column in np.flatnonzero(absent.all(axis=0)).tolist():
+    words = table.words.get(target, ())
+    unlabelled = [place for place, word in enumerate(words) if word in ("", "?")]
+    empty, first_unlabelled = np.ones(table.width, dtype=np.bool_), -1
+    for start, block in table.blocks():
+        absent = np.isnan(block)
+        empty &= absent.all(axis=0)
+        absent[:, target] |= np.isin(block[:, target], unlabelled)
+        if first_unlabelled < 0 and absent[:, target].any():
+            first_unlabelled = start + int(np.argmax(absent[:, target]))
+    for column in np.flatnonzero(empty).tolist():
         if column not in dropped:
             raise DataError(
                 f"{table.path}: every value of {_named(table, column)} is missing; drop it"
             )
-    words = table.words.get(target, ())
-    unlabelled = [place for place, word in enumerate(words) if word in ("", "?")]
-    absent[:, target] |= np.isin(table.values[:, target], unlabelled)
-    if absent[:, target].any():
-        row = int(np.argmax(absent[:, target]))
-        raise DataError(f"{table.path}: row {row} has no {_named(table, target)}, the target")
+    if first_unlabelled >= 0:
+        raise DataError(
+            f"{table.path}: row {first_unlabelled} has no {_named(table, target)}, the target"
+        )
 
 
 def guessed_task(y: NDArray[Any], notes: list[str]) -> Task:

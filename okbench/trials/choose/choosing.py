@@ -9,7 +9,7 @@ from typing import Protocol
 
 from okbench.base.errors import DataError, OkbenchError
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.user.large_file import is_large, read_large
+from okbench.datasets.user.user_rows import as_read
 from okbench.papers.additions import AddedLearner, Additions
 from okbench.papers.table_types import RowsFile
 from okbench.trials.choose.entrants import UNBOUNDED_ROWS, entrants, fitting
@@ -18,8 +18,10 @@ from okbench.trials.choose.race import Race
 from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
 from okbench.trials.choose.standings import LeftOut, Search, Standings
 from okbench.trials.plan.own_definition import median_distance
+from okbench.trials.plan.row_orders import behind
+from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.plan.seeds import row_order
-from okbench.trials.plan.user_table import as_read, read_once
+from okbench.trials.plan.user_table import read_once
 from okbench.trials.run.estimate import Guess, guesses
 from okbench.trials.run.memory_needs import available
 from okbench.trials.run.workers import terminable, use_one_thread
@@ -65,25 +67,18 @@ class Watch(Protocol):
 def choose(file: RowsFile, asked: Asked, watch: Watch) -> tuple[Standings, RowsFile]:
     """Race learners on the rows of a file; the file as it was read is part of the answer."""
     use_one_thread()
-    data, whole, file, notes = _rows(file)
+    found = read_once(file)
+    data, file = found.dataset, as_read(file, found)
     if data.n_rows < _LEAST_ROWS:
         raise DataError(f"{file.path}: {data.n_rows} rows are too few for a race")
-    watch.read(notes)
+    beyond = "" if asked.in_order else beyond_memory(data)
+    order = (f"order: {beyond}; blocks of rows are permuted instead",) if beyond else ()
+    watch.read((*found.notes, *order))
     with terminable():
-        return _raced(data, whole, file, asked, watch), file
+        return _raced(data, file, asked, watch), file
 
 
-def _rows(file: RowsFile) -> tuple[Dataset, Dataset, RowsFile, tuple[str, ...]]:
-    """The rows as learners meet them, the rows as they are stored, and how they were read."""
-    if is_large(file.path):
-        large = read_large(file)
-        as_it_was = replace(file, task=large.dataset.task, scale=large.scale)
-        return large.handed_over(), large.dataset, as_it_was, large.notes
-    found = read_once(file)
-    return found.dataset, found.dataset, as_read(file, found), found.notes
-
-
-def _raced(data: Dataset, whole: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standings:
+def _raced(data: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standings:
     first = entrants(data, asked.learners, asked.added, 1.0, False, asked.in_order, asked.seed)
     order = row_order(first[0].trial, data)
     n_searched = search_rows(data.n_rows)
@@ -94,7 +89,7 @@ def _raced(data: Dataset, whole: Dataset, file: RowsFile, asked: Asked, watch: W
     )
     memory = asked.memory or available()
     rows = data.n_rows - n_searched
-    admitted, left_out = fitting(found, whole, memory, rows, asked.unbounded)
+    admitted, left_out = fitting(found, data, memory, rows, asked.unbounded)
     watch.admitted(data, [one.label for one in admitted], left_out)
     search = SettingsSearch(data, order[:n_searched], watch.searched)
     able = search.compiled(admitted)
@@ -103,7 +98,7 @@ def _raced(data: Dataset, whole: Dataset, file: RowsFile, asked: Asked, watch: W
     chosen = search.run(able, deadline)
     left_out += search.left_out
     watch.estimated(search.cost, expected(chosen, data, n_searched), rows)
-    race = Race(chosen, data, order[n_searched:], deadline, memory, watch.learned)
+    race = Race(chosen, data, behind(order, n_searched), deadline, memory, watch.learned)
     standings = Standings(
         file.path.name, data.n_rows, data.n_features, data.task, first[0].trial.metric, file.scale,
         rows, search.cost, race.run(), tuple(left_out), asked.seconds, time.monotonic() - begun,

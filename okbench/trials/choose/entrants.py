@@ -21,6 +21,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.own_definition import columns_of, search_values
 from okbench.trials.plan.planning import version_of
 from okbench.trials.plan.resolve_settings import resolve_settings
+from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.run.memory_needs import MOST_DRAWN, Need, needs
 from okbench.trials.trial_types import Trial
 
@@ -123,7 +124,7 @@ def _entrant(
         protocol=SINGLE_PASS.name,
         metric=default_metric(data.task).name,
         repetition=0,
-        order="file" if in_order else "seeded",
+        order="file" if in_order else "block-shuffled" if beyond_memory(data) else "seeded",
         seed=seed,
     )
     first = {name: values[name] for name in sorted(is_open)}

@@ -22,6 +22,7 @@ from okbench.trials.choose.paired import blocks_of, level_of, p_of_being_worse
 from okbench.trials.choose.runner import Runner
 from okbench.trials.choose.search import Chosen
 from okbench.trials.choose.standings import Course, Ending, Mark
+from okbench.trials.plan.row_orders import RowOrder
 from okbench.trials.run.protocol_loop import Ended
 
 FIRST_PART = 2_000  # rows; each part has as many rows as all parts before it together
@@ -65,7 +66,7 @@ class Race:
         self,
         chosen: Sequence[Chosen],
         data: Dataset,
-        order: NDArray[np.int64],
+        order: RowOrder,
         deadline: float,
         memory: float,
         tell: Tell,

@@ -14,6 +14,7 @@ from okbench.learners.registry import find
 from okbench.protocols.contract import Stage
 from okbench.protocols.metrics import METRICS
 from okbench.trials.choose.standings import Mark
+from okbench.trials.plan.row_orders import RowOrder
 from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.account import Finished, ProgressReport
 from okbench.trials.run.protocol_loop import Limits, Route, Walker, figure_of, never
@@ -34,7 +35,7 @@ class Runner:
         self,
         trial: Trial,
         data: Dataset,
-        order: NDArray[np.int64],
+        order: RowOrder,
         memory: float = math.inf,
         stopped: Callable[[], bool] = never,
         watch: Watch = nobody,

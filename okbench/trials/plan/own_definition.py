@@ -23,6 +23,7 @@ from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import OkbenchError, UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.user.fitted_scale import SAMPLE, sample_of
+from okbench.datasets.user.user_rows import as_read
 from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.additions import AddedLearner, Additions, bracketed, with_settings
 from okbench.papers.table_types import Orders, RowsFile
@@ -30,7 +31,7 @@ from okbench.papers.values import parse_value
 from okbench.protocols.metrics import default_metric
 from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.trials.plan.rows_in_memory import OPTION, beyond_memory
-from okbench.trials.plan.user_table import as_read, chance_of, read_once
+from okbench.trials.plan.user_table import chance_of, read_once
 
 RUNS = 20
 _NOTHING = Additions()

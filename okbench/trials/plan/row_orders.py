@@ -118,5 +118,36 @@ class BlockShuffled:
         return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=key))
 
 
-LazyOrder: TypeAlias = FileOrder | BlockShuffled
+class LaterRows:
+    """An order without its first rows."""
+
+    def __init__(self, order: LazyOrder, first: int) -> None:
+        self._order, self._first = order, min(first, len(order))
+
+    def __len__(self) -> int:
+        return len(self._order) - self._first
+
+    def __getitem__(self, places: slice) -> Numbers:
+        begin, end, _ = places.indices(len(self))
+        return self._order[begin + self._first : end + self._first]
+
+    def window_of(self, place: int) -> int:
+        """The window in which the order stands at a place."""
+        return self._order.window_of(place + self._first)
+
+    def stretches(self, window: int) -> list[Stretch]:
+        """The rows of a window as stretches of the file; none after the last window."""
+        return self._order.stretches(window)
+
+    def places_in(self, window: int, span: Stretch) -> Numbers:
+        """Where the rows of a span that are in a window stand among those of its stretches."""
+        return self._order.places_in(window, (span[0] + self._first, span[1] + self._first))
+
+
+LazyOrder: TypeAlias = FileOrder | BlockShuffled | LaterRows
 RowOrder: TypeAlias = Numbers | LazyOrder
+
+
+def behind(order: RowOrder, first: int) -> RowOrder:
+    """An order without its first rows."""
+    return order[first:] if isinstance(order, np.ndarray) else LaterRows(order, first)

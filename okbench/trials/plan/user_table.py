@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from okbench import datasets
-from okbench.base.shared_types import Task
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.user.user_rows import Scale, UserRows, read_user_rows
-from okbench.papers.rows_file import Missing
+from okbench.datasets.user.large_file import read_rows
+from okbench.datasets.user.user_rows import UserRows, as_read
 from okbench.papers.table_types import RowsFile, Table
 from okbench.protocols.metrics import METRICS
 
@@ -57,23 +55,9 @@ def missing_of(table: Table) -> Callable[[str, str], str | None]:
 def read_once(file: RowsFile) -> UserRows:
     """The rows of a file. The scale that was chosen for them names the same rows."""
     if file not in _read:
-        found = read_user_rows(
-            file.path,
-            file.target,
-            cast("Task | None", file.task),
-            categorical=file.categorical,
-            drop=file.drop,
-            missing=cast(Missing, file.missing),
-            scale=cast(Scale, file.scale),
-            hash_to=file.hash,
-        )
+        found = read_rows(file)
         _read[file] = _read[as_read(file, found)] = found
     return _read[file]
-
-
-def as_read(file: RowsFile, found: UserRows) -> RowsFile:
-    """The file with what was chosen for it as it was read."""
-    return replace(file, task=found.dataset.task, scale=found.scale)
 
 
 def with_rows_in_hand(table: Table) -> Table:

@@ -1,8 +1,9 @@
 """The rows of a trial, handed out block by block in its order.
 
 Rows that are mapped from a file and met window by window are read a window at a time, so that the
-process holds one window of them; the system has the next one ready by then. Rows in a permutation
-of all rows are picked one by one out of the memory, or of the mapped file.
+process holds one window of them; the system has the next one ready by then. Rows beyond the memory
+leave the system's cache with their window. Rows in a permutation of all rows are picked one by one
+out of the memory, or of the mapped file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.mapped_rows import MappedRows, rows_at
-from okbench.trials.plan.row_orders import BlockShuffled, FileOrder, RowOrder
+from okbench.trials.plan.row_orders import LazyOrder, RowOrder
+from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.run.block_sizes import Span
 
 
@@ -25,9 +27,10 @@ class RowStream:
     def __init__(self, dataset: Dataset, order: RowOrder) -> None:
         self._dataset, self._order = dataset, order
         self._windows: _Windows | None = None
-        if isinstance(order, BlockShuffled | FileOrder):
+        if not isinstance(order, np.ndarray):
             mapped = MappedRows.of(dataset)
-            self._windows = _Windows(mapped, order) if mapped else None
+            kept = not beyond_memory(dataset)
+            self._windows = _Windows(mapped, order, kept) if mapped else None
 
     def take(self, span: Span) -> tuple[Any, Any, NDArray[Any]]:
         """Rows, their labels, and the labels once more, where no learner can write."""
@@ -39,10 +42,11 @@ class RowStream:
 
 
 class _Windows:
-    """The window of an order that is in memory."""
+    """The window of an order that is in memory. The system keeps those before it if they are
+    `kept` for the next trial."""
 
-    def __init__(self, mapped: MappedRows, order: BlockShuffled | FileOrder) -> None:
-        self._mapped, self._order = mapped, order
+    def __init__(self, mapped: MappedRows, order: LazyOrder, kept: bool) -> None:
+        self._mapped, self._order, self._kept = mapped, order, kept
         self._window = -1
         self._X: Any = None
         self._y: Any = None
@@ -66,6 +70,8 @@ class _Windows:
     def _turn_to(self, window: int) -> None:
         if window != self._window:
             self._X, self._y = self._mapped.read(self._order.stretches(window))
+            if not self._kept:
+                self._mapped.release(self._order.stretches(window))
             self._mapped.read_ahead(self._order.stretches(window + 1))
             self._window = window
 
