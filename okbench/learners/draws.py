@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from okbench.base.errors import DataError, UsageError
 
 Kind = Literal["normals", "uniforms", "choice", "permutation", "orthogonal"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+STRETCH = 2**17  # normals that are drawn at a time where a table is filled
 NamedArrays = Mapping[tuple[str, Kind], Sequence[NDArray[Any]]]  # one array for each call
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -33,6 +34,9 @@ class Draws:
     `stream(name)` gives the numbers of one use. `normals` (feature maps) and `look_ahead` with
     `use_up` (removals from a full budget) are two further streams, which have no name.
     """
+
+    # Whether several calls draw what one call for all rows draws. A record has an array per call.
+    runs_on: ClassVar[bool] = True
 
     def __init__(self, seed: int | Sequence[int] = 0) -> None:
         self._root = np.random.SeedSequence(seed)
@@ -51,6 +55,11 @@ class Draws:
     def normals(self, rows: int, columns: int) -> NDArray[np.float64]:
         """The next rows × columns standard normals."""
         return self._normals.standard_normal((rows, columns))
+
+    def fill_normals(self, *tables: NDArray[Any]) -> None:
+        """Fill tables of equal width with what `normals` draws for all their rows together. No
+        second table of that size is made, unless the numbers come from a record."""
+        _fill(tables, self.normals, self.runs_on)
 
     def look_ahead(self, count: int) -> NDArray[np.float64]:
         """The next `count` uniforms in [0, 1), not yet used up."""
@@ -86,6 +95,10 @@ class NamedDraws:
         """The next rows × columns standard normals."""
         return self.source.named(self.name, "normals", rows, columns)
 
+    def fill_normals(self, *tables: NDArray[Any]) -> None:
+        """Fill tables with the next normals, as `Draws.fill_normals` does."""
+        _fill(tables, self.normals, self.source.runs_on)
+
     def uniforms(self, count: int) -> NDArray[np.float64]:
         """The next `count` numbers in [0, 1). Two calls draw what one call for both draws."""
         return self.source.named(self.name, "uniforms", count)
@@ -111,6 +124,8 @@ class RecordedDraws(Draws):
     `normals` is one matrix, which every call returns (cut to the size that is asked for), or a
     list of matrices, one for each call.
     """
+
+    runs_on = False
 
     def __init__(
         self,
@@ -183,6 +198,24 @@ def fault_of(kind: Kind, found: NDArray[Any]) -> str:
         if not square or not np.allclose(found @ found.T, np.eye(len(found)), atol=1e-6):
             return "the matrix is not orthogonal"
     return ""
+
+
+def _fill(
+    tables: Sequence[NDArray[Any]],
+    normals: Callable[[int, int], NDArray[np.float64]],
+    runs_on: bool,
+) -> None:
+    width = tables[0].shape[1]
+    if not runs_on:
+        drawn = normals(sum(map(len, tables)), width)
+        for table in tables:
+            table[:], drawn = drawn[: len(table)], drawn[len(table) :]
+        return
+    size = max(1, STRETCH // max(1, width))
+    for table in tables:
+        for first in range(0, len(table), size):
+            part = table[first : first + size]
+            part[:] = normals(*part.shape)
 
 
 def _times(shape: Sequence[int]) -> str:

@@ -83,9 +83,9 @@ class DualSGD(Pegasos):
         self._leftover = aligned(problem.n_columns, self._rule.handed_over)
         lanes = padded(self.components)
         frequencies = aligned(problem.n_features, lanes)
-        drawn = self.draws.normals(problem.n_features, self.components)
-        scale = self.width**2 if self.squared_width else self.width
-        frequencies[:, : self.components] = drawn / scale
+        used = frequencies[:, : self.components]
+        self.draws.fill_normals(used)
+        used /= self.width**2 if self.squared_width else self.width
         self._features = Features(
             components=self.components,
             frequencies=frequencies,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.contract import Draws, FloatArray, Problem, Rows
 from okbench.learners.kernel_gaps import fourier_gaps
 from okbench.learners.linear import LinearOnMap
@@ -34,7 +35,10 @@ class FOGD(LinearOnMap):
 
     def feature_map(self, problem: Problem, draws: Draws) -> FourierMap:
         self._scale = 1.0 / self.width
-        return FourierMap.of(draws.normals(problem.n_features, self.components) / self.width)
+        frequencies = aligned(problem.n_features, self.components)
+        draws.fill_normals(frequencies)
+        frequencies /= self.width
+        return FourierMap(frequencies)
 
     @np.errstate(all="ignore")  # gaps that are not finite raise Diverged
     def kernel_gaps(self, X: Rows) -> FloatArray:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.contract import FloatArray
 from okbench.learners.draws import Draws
 
@@ -40,13 +41,15 @@ KERNELS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 def frequencies(
     draws: Draws, n_features: int, components: int, kernel: str, directions: str
 ) -> FloatArray:
-    """Frequencies of the kernel of width 1, one per column."""
+    """Frequencies of the kernel of width 1, one per column; they begin on a cache line."""
+    drawn = aligned(n_features, components)
     if directions == "independent":
-        drawn = draws.stream("frequencies").normals(n_features, components)
+        draws.stream("frequencies").fill_normals(drawn)
     else:
         radii = np.linalg.norm(draws.stream("lengths").normals(components, n_features), axis=1)
-        drawn = orthogonal_directions(draws, n_features, components) * radii
-    return drawn * _mixture(draws, components, kernel)
+        np.multiply(orthogonal_directions(draws, n_features, components), radii, out=drawn)
+    drawn *= _mixture(draws, components, kernel)
+    return drawn
 
 
 def orthogonal_directions(draws: Draws, n_features: int, components: int) -> FloatArray:

@@ -77,8 +77,7 @@ class Block:
         if isinstance(self.matrix, np.ndarray):
             return np.einsum("ij,ij->i", self.matrix, self.matrix)
         with np.errstate(over="ignore"):  # a norm that is too large shows in the score
-            parts = np.square(self.matrix.data), self.matrix.indices, self.matrix.indptr
-            return sp.csr_array(parts, shape=self.matrix.shape) @ np.ones(self.matrix.shape[1])
+            return row_sums(np.square(self.matrix.data), self.matrix.indptr)
 
 
 def _tidy(X: Any) -> sp.csr_array:
@@ -97,6 +96,13 @@ def _tidy(X: Any) -> sp.csr_array:
     matrix.indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
     matrix.indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int32)
     return matrix
+
+
+def row_sums(values: FloatArray, starts: NDArray[Any]) -> FloatArray:
+    """The sum of each sparse row's values, added up one after the other. It takes memory and time
+    for the values, however many columns there are."""
+    columns = np.zeros(len(values), dtype=starts.dtype)
+    return sp.csr_array((values, columns, starts), shape=(len(starts) - 1, 1)) @ np.ones(1)
 
 
 def all_finite(values: FloatArray) -> bool:

@@ -108,10 +108,10 @@ class RRF(OnlineLearner):
         as many numbers as the noise has, which it drops, then the noise."""
         n_features, n_columns, size = problem.n_features, problem.n_columns, self.components
         lanes = padded(size)
-        drawn = self.draws.normals(2 * n_columns + 2 * n_features, size)
         noise, weights = aligned(n_features, lanes), aligned(2 * n_columns, lanes)
-        noise[:, :size] = drawn[2 * n_columns + n_features :]
-        first = FIRST_WEIGHTS * drawn[: 2 * n_columns].reshape(2, size, n_columns)
+        drawn, used = np.empty((2 * n_columns, size)), noise[:, :size]
+        self.draws.fill_normals(drawn, used, used)  # the second time over what is dropped
+        first = FIRST_WEIGHTS * drawn.reshape(2, size, n_columns)
         weights[:, :size] = first.transpose(2, 0, 1).reshape(-1, size)
         log_scales = np.full(n_features, -math.log(self.width))
         return Model(

@@ -241,7 +241,7 @@ class BKM(BatchLearner):
             np.abs(scales) if self.positive_scales else scales
         )
         del scales
-        noise[:, :size] = self.draws.stream("noise").normals(size, n_features).T
+        self.draws.stream("noise").fill_normals(noise[:, :size].T)
         return Particles(form, numbers, noise)
 
     def _form(self, problem: Problem) -> Form:

@@ -145,7 +145,7 @@ def drawn_model(
         held = first[half * components : (half + 1) * components]
         weights[half::2, :components] = FIRST_WEIGHTS * held.T
     noise, phases = aligned(n_features, lanes), aligned(lanes)
-    noise[:, :components] = draws.stream("noise").normals(n_features, components)
+    draws.stream("noise").fill_normals(noise[:, :components])
     if not has_sines:
         phases[:components] = 2.0 * math.pi * draws.stream("phases").uniforms(components)
     log_scales = np.full(n_features, math.log(scale))

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
@@ -24,7 +23,7 @@ from okbench.learners.expansion import ROOM
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.registry import learner
-from okbench.learners.rows import Block
+from okbench.learners.rows import Block, row_sums
 from okbench.learners.settings import check_number, check_whole
 
 UNBOUNDED = 2**62
@@ -189,5 +188,4 @@ def _absolute_sums(block: Block) -> FloatArray:
     """The sum of absolute values of each row, added up in the order of its columns."""
     if not block.is_sparse:
         return np.abs(block.dense).sum(axis=1)
-    parts = np.abs(block.values), block.columns, block.starts
-    return sp.csr_array(parts, shape=block.matrix.shape) @ np.ones(block.matrix.shape[1])
+    return row_sums(np.abs(block.values), block.starts)

@@ -46,7 +46,8 @@ class FOGDORF(LinearOnMap):
         drawn = frequencies(
             draws, problem.n_features, self.components, self.kernel, self.directions
         )
-        return FourierMap.of(drawn / self.width)
+        drawn /= self.width
+        return FourierMap(drawn)
 
     @np.errstate(all="ignore")  # what overflows shows in the gaps
     def kernel_gaps(self, X: Rows) -> FloatArray:

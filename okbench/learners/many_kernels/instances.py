@@ -129,7 +129,7 @@ class Instances(OnlineLearner):
                 drawn = frequencies(
                     self.draws, n_features, self.components, kernel, self.directions
                 )
-                drawn = drawn / width
+                drawn /= width
             stacked[:, place * n_lanes : place * n_lanes + self.components] = drawn
         return FourierMap(stacked)
 

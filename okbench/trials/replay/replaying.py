@@ -106,6 +106,8 @@ class Replayed:
 class NotedDraws(Draws):
     """Draws that remember what was drawn from them."""
 
+    runs_on = False
+
     def __init__(self, source: Draws) -> None:
         self._source = source
         self._seen: FloatArray = np.empty(0)
