@@ -14,7 +14,6 @@ from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
-from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.rows import Block
@@ -91,8 +90,8 @@ class IsolationLearner(RowLearner):
 
     @property
     def device(self) -> str | None:
-        """The library and the device that found nearest points, where such are looked for."""
-        return described(str(self.library)) if self.map == "nearest" else None
+        """The library and the device that multiplied rows with points, where it was done."""
+        return self._map.device if self._map else None
 
     @property
     def remark(self) -> str | None:

@@ -16,6 +16,12 @@ class OnIsolationMap(BatchLearner):
     library: str
 
     @property
+    def device(self) -> str | None:
+        """The library and the device that multiplied rows with points, where it was done."""
+        made = getattr(self, "_map", None)
+        return made.device if made else None
+
+    @property
     def remark(self) -> str | None:
         """That there were fewer rows than psi, where it is so."""
         made = getattr(self, "_map", None)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
 from okbench.learners.contract import Draws, FloatArray, Rows, RowsError, not_begun
-from okbench.learners.isolation.array_libraries import LIBRARIES
+from okbench.learners.isolation.array_libraries import LIBRARIES, described
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
 from okbench.learners.isolation.references import sub_samples
@@ -89,6 +89,11 @@ class IsolationMap:
                 sizes = np.array([self.size])
                 partitions.cells(block, str(self.library), sizes, found[np.newaxis])
         return found
+
+    @property
+    def device(self) -> str | None:
+        """The library and the device that multiply rows with points, where they are multiplied."""
+        return described(str(self.library)) if isinstance(self._partitions, TablePoints) else None
 
     @property
     def remark(self) -> str | None:
