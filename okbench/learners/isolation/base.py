@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
+from okbench.learners.isolation.shared_maps import SharedMaps
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -34,6 +36,8 @@ class IsolationLearner(RowLearner):
     A score of 0 counts as the positive class.
     """
 
+    shared_setting: ClassVar[str] = "psi"  # learners that differ in it alone may `share`
+
     partitionings: int
     psi: int
     map: str
@@ -44,6 +48,7 @@ class IsolationLearner(RowLearner):
 
     surface: Surface | None = None
     _map: IsolationMap | None = None
+    _shared: tuple[SharedMaps, int] | None = None  # with other learners, and its number among them
     _waiting: tuple[tuple[Any, ...], ...] = ()  # rows of the map that has not been made yet
 
     def check_settings(self) -> None:
@@ -110,8 +115,20 @@ class IsolationLearner(RowLearner):
         self._initial = int(self.initial)
         self._rule = Counting(float(self.step), self.partitionings if self.averages else 1.0, 0)
 
+    @staticmethod
+    def share(learners: Sequence[IsolationLearner]) -> None:
+        """Have learners that differ in psi make their maps together."""
+        maps = [IsolationMap(*each._chosen) for each in learners]
+        shared = SharedMaps(maps, [each.draws for each in learners])
+        for number, each in enumerate(learners):
+            each._shared = shared, number
+
     def _make_map(self, block: Block) -> None:
-        self._map = IsolationMap(*self._chosen).fit(block.matrix, self.draws)
+        if self._shared:
+            shared, number = self._shared
+            self._map = shared.fit(number, block)
+        else:
+            self._map = IsolationMap(*self._chosen).fit(block.matrix, self.draws)
         self._rule = self._rule._replace(size=self._map.size)
         self._clear(self._begun(), self._map)
 

@@ -18,6 +18,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
+from okbench.trials.run.sharing import attempt_group, groups_of
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -46,7 +47,8 @@ def execute(
                 if backend == "processes":
                     coming = run_guarded(group, load, limits, options.jobs)
                 else:
-                    coming = _side_by_side(group, load, limits, options.jobs)
+                    together = groups_of(group) if options.sharing else [[each] for each in group]
+                    coming = _side_by_side(together, load, limits, options.jobs)
                 with closing(coming) as outcomes:
                     yield from outcomes
         finally:
@@ -90,10 +92,10 @@ def _is_trusted(learner: str) -> bool:
 
 
 def _side_by_side(
-    trials: list[Trial], load: Load, limits: Limits, jobs: int
+    groups: list[list[Trial]], load: Load, limits: Limits, jobs: int
 ) -> Generator[Outcome, None, None]:
-    """Outcomes from threads, `jobs` trials at a time."""
-    jobs = min(jobs, len(trials))
+    """Outcomes from threads, `jobs` groups of trials at a time."""
+    jobs = min(jobs, len(groups))
     parallel = joblib.Parallel(
         n_jobs=jobs,
         backend="threading",
@@ -102,16 +104,16 @@ def _side_by_side(
         batch_size=1,
     )
     run: Any = joblib.delayed(_run)
-    outcomes = parallel(run(trial, load, limits) for trial in trials)
+    coming = parallel(run(group, load, limits) for group in groups)
     try:
-        for outcome in outcomes:  # noqa: UP028 – delegating would close them outside the filter
-            yield outcome
+        for outcomes in coming:
+            yield from outcomes
     finally:
         with warnings.catch_warnings():  # joblib warns of results that nobody waited for
             warnings.simplefilter("ignore", UserWarning)
-            outcomes.close()
+            coming.close()
 
 
-def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
+def _run(group: list[Trial], load: Load, limits: Limits) -> list[Outcome]:
     use_one_thread()
-    return attempt(trial, load, limits)
+    return list(attempt_group(group, load, limits))

@@ -1,0 +1,140 @@
+"""Searches whose trials compute together what they have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trial_material import load, trial
+
+from okbench.learners.isolation import nearest
+from okbench.learners.isolation.descent import IKOGD
+from okbench.learners.registry import settings_of
+from okbench.papers.table_types import (
+    DatasetRow,
+    LearnerColumn,
+    Protocol,
+    Range,
+    Search,
+    Setting,
+    Table,
+)
+from okbench.trials.plan.options import Options
+from okbench.trials.run import execute as execution
+from okbench.trials.run.execute import execute
+from okbench.trials.run.sharing import groups_of
+from okbench.trials.search.tuning import Tuning, tune
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome, Trial
+
+PSIS = (4, 8, 64, 128)
+
+
+def page(learner: str = "IK-OGD", map: str = "nearest", kind: Any = "train-test") -> Table:
+    settings = {
+        "psi": Setting(16, "default", "?"),
+        "map": Setting(map),
+        "partitionings": Setting(10),
+    }
+    return Table(
+        "made/shared", "shared", "made",
+        Protocol(kind, "accuracy", 1, block=50 if kind == "block-stream" else 0),
+        (DatasetRow("split", where="tables.yaml:5"),),
+        (LearnerColumn("IK", learner, "tables.yaml:6"),),
+        {("split", "IK"): settings},
+        search=Search((Range("psi", PSIS),), subset=1.0, at_least=1, runs=1, folds=3),
+        where="tables.yaml:1",
+    )  # fmt: skip
+
+
+def tuned(folder: Path, table: Table, **options: Any) -> tuple[Tuning, Mapping[str, Outcome]]:
+    store = Store(folder / "tune.jsonl")
+    found = tune(table, load, lambda n, v: None, store, Options(**options), lambda t: None)
+    return found, store.outcomes()
+
+
+def alone(trials: list[Trial]) -> list[list[Trial]]:
+    return [[each] for each in trials]
+
+
+def of_psi(psi: int, **changes: Any) -> Trial:
+    settings = {"map": "nearest", "partitionings": 10, "psi": psi}
+    defaults = {name: getattr(IKOGD(), name) for name in settings_of(IKOGD)}
+    given = tuple(sorted({**defaults, **settings}.items()))
+    return replace(trial(dataset="split", settings=given, **changes), learner="IK-OGD")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("kind", ["train-test", "block-stream"])
+@pytest.mark.parametrize("map", ["nearest", "iforest"])
+def test_a_search_that_shares_chooses_and_records_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, map: str, jobs: int
+) -> None:
+    shared, known = tuned(tmp_path / "shared", page(map=map, kind=kind), jobs=jobs)
+    monkeypatch.setattr(execution, "groups_of", alone)
+    expected, known_alone = tuned(tmp_path / "alone", page(map=map, kind=kind), jobs=jobs)
+    assert len(known) == len(PSIS) * 3
+    assert known.keys() == known_alone.keys()
+    for id_, outcome in known.items():
+        other = known_alone[id_]
+        assert outcome.status == "done"
+        assert (outcome.total, outcome.rows) == (other.total, other.rows)
+        assert [point[:2] for point in outcome.curve] == [point[:2] for point in other.curve]
+    (choice,), (choice_alone,) = shared.choices, expected.choices
+    assert choice.tries == choice_alone.tries
+    assert choice.values == choice_alone.values
+
+
+def test_rows_of_a_fold_are_multiplied_once_for_all_psi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_rows: Counter[int] = Counter()
+    cells = nearest.PointTable.cells
+
+    def counted(table: Any, block: Any, library: Any, several: Any, out: Any) -> None:
+        n_rows[len(several)] += len(block)
+        cells(table, block, library, several, out)
+
+    monkeypatch.setattr(nearest.PointTable, "cells", counted)
+    tuned(tmp_path, page())
+    assert load("split").n_train == 400
+    assert n_rows[len(PSIS)] == 3 * 400  # training and test rows of every fold
+    assert sum(n_rows.values()) - n_rows[len(PSIS)] <= 300  # the warm-up
+
+
+def test_groups_differ_in_the_shared_setting_alone() -> None:
+    trials = [of_psi(4), trial(), of_psi(8), of_psi(4, repetition=1), of_psi(16)]
+    other = replace(trials[0], settings=(*trials[0].settings[:-1], ("step", 0.1)))
+    assert groups_of([*trials, other]) == [
+        [trials[0], trials[2], trials[4]], [trials[1]], [trials[3]], [other],
+    ]  # fmt: skip
+
+
+def test_trials_of_a_run_do_not_share() -> None:
+    trials = [of_psi(4, protocol="train-test"), of_psi(64, protocol="train-test")]
+
+    def models(**options: Any) -> list[Any]:
+        return [each.total for each in execute(trials, load, Options(**options))]
+
+    made: list[int] = []
+    share = IKOGD.share
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            IKOGD, "share", staticmethod(lambda each: (made.append(len(each)), share(each)))
+        )
+        unshared = models()
+        assert made == []
+        assert models(sharing=True) == unshared
+        assert made == [2]
+
+
+def test_where_sharing_fails_each_trial_says_what_is_wrong() -> None:
+    trials = [of_psi(4, protocol="train-test"), of_psi(1, protocol="train-test")]
+    found = {each.trial.id: each for each in execute(trials, load, Options(sharing=True))}
+    assert found[trials[0].id].status == "done"
+    assert found[trials[1].id].status == "failed"
+    assert "psi = 1: it must be 2 or more" in found[trials[1].id].reason
