@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from trial_material import load, trial
 
 from okbench.learners.isolation import nearest
 from okbench.learners.isolation.descent import IKOGD
-from okbench.learners.registry import settings_of
+from okbench.learners.registry import allow, settings_of
 from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
@@ -26,7 +28,7 @@ from okbench.papers.table_types import (
 from okbench.trials.plan.options import Options
 from okbench.trials.run import execute as execution
 from okbench.trials.run.execute import execute
-from okbench.trials.run.sharing import groups_of
+from okbench.trials.run.sharing import alone, groups_of
 from okbench.trials.search.tuning import Tuning, tune
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
@@ -57,10 +59,6 @@ def tuned(folder: Path, table: Table, **options: Any) -> tuple[Tuning, Mapping[s
     return found, store.outcomes()
 
 
-def alone(trials: list[Trial]) -> list[list[Trial]]:
-    return [[each] for each in trials]
-
-
 def of_psi(psi: int, **changes: Any) -> Trial:
     settings = {"map": "nearest", "partitionings": 10, "psi": psi}
     defaults = {name: getattr(IKOGD(), name) for name in settings_of(IKOGD)}
@@ -68,15 +66,63 @@ def of_psi(psi: int, **changes: Any) -> Trial:
     return replace(trial(dataset="split", settings=given, **changes), learner="IK-OGD")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("kind", ["train-test", "block-stream"])
-@pytest.mark.parametrize("map", ["nearest", "iforest"])
+class Telling:
+    """Predicts 1 where it shares, and -1 where it does not; `dies` ends its process."""
+
+    version = 1
+    shared_setting = "number"
+
+    def __init__(self, number: int = 0, dies: bool = False) -> None:
+        self.number, self.dies, self.others = number, dies, 0
+
+    @staticmethod
+    def share(learners: Sequence[Telling]) -> None:
+        for each in learners:
+            each.others = len(learners) - 1
+
+    def learn(self, X: Any, y: Any) -> Any:
+        if self.dies and self.number == 1:
+            os._exit(1)
+        return self.predict(X)
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), 1 if self.others else -1)
+
+
+def telling(number: int, **more: Any) -> Trial:
+    settings = tuple(sorted({"dies": False, **more, "number": number}.items()))
+    return replace(trial(settings=settings), learner=f"{__name__}:Telling")
+
+
+@pytest.fixture(autouse=True)
+def _allowed() -> None:
+    allow(f"{__name__}:Telling")
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind", "map", "options"),
+    [
+        ("IK-OGD", "train-test", "nearest", {}),
+        ("IK-OGD", "train-test", "iforest", {"jobs": 2}),
+        ("IK-OGD", "train-test", "nearest", {"backend": "processes"}),
+        ("IK-OGD", "block-stream", "nearest", {"jobs": 2}),
+        ("IK-OGD-dual", "train-test", "nearest", {}),
+        ("IK-SVM", "train-test", "nearest", {"jobs": 2}),
+        ("IK-LIBSVM", "train-test", "nearest", {}),
+    ],
+)
 def test_a_search_that_shares_chooses_and_records_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, map: str, jobs: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    learner: str,
+    kind: str,
+    map: str,
+    options: dict[str, Any],
 ) -> None:
-    shared, known = tuned(tmp_path / "shared", page(map=map, kind=kind), jobs=jobs)
+    table = page(learner, map, kind)
+    shared, known = tuned(tmp_path / "shared", table, **options)
     monkeypatch.setattr(execution, "groups_of", alone)
-    expected, known_alone = tuned(tmp_path / "alone", page(map=map, kind=kind), jobs=jobs)
+    expected, known_alone = tuned(tmp_path / "alone", table, **options)
     assert len(known) == len(PSIS) * 3
     assert known.keys() == known_alone.keys()
     for id_, outcome in known.items():
@@ -87,6 +133,31 @@ def test_a_search_that_shares_chooses_and_records_the_same(
     (choice,), (choice_alone,) = shared.choices, expected.choices
     assert choice.tries == choice_alone.tries
     assert choice.values == choice_alone.values
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_learners_of_a_group_are_told_of_each_other(
+    monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    monkeypatch.setattr(Telling, "compiled", backend == "threads", raising=False)
+    trials = [telling(1), telling(2), telling(3), replace(telling(1), repetition=1)]
+    ones = int(np.sum(load("blobs").y == 1))
+    options = Options(backend=backend, jobs=2, sharing=True)
+    found = {each.trial: each.total for each in execute(trials, load, options)}
+    assert [found[each] for each in trials] == [600 - ones] * 3 + [ones]
+    unshared = execute(trials, load, replace(options, sharing=False))
+    assert {each.total for each in unshared} == {ones}
+    limited = execute(trials, load, replace(options, memory_limit=1e9))
+    assert {each.total for each in limited} == {ones}
+
+
+def test_the_others_of_a_group_are_run_when_one_ends_its_process() -> None:
+    trials = [telling(number, dies=True) for number in range(4)]
+    options = Options(backend="processes", sharing=True)
+    found = {each.trial: each for each in execute(trials, load, options)}
+    ones = int(np.sum(load("blobs").y == 1))
+    assert [found[each].status for each in trials] == ["done", "failed", "done", "done"]
+    assert {found[each].total for each in trials if found[each].total is not None} == {600 - ones}
 
 
 def test_rows_of_a_fold_are_multiplied_once_for_all_psi(
@@ -112,24 +183,6 @@ def test_groups_differ_in_the_shared_setting_alone() -> None:
     assert groups_of([*trials, other]) == [
         [trials[0], trials[2], trials[4]], [trials[1]], [trials[3]], [other],
     ]  # fmt: skip
-
-
-def test_trials_of_a_run_do_not_share() -> None:
-    trials = [of_psi(4, protocol="train-test"), of_psi(64, protocol="train-test")]
-
-    def models(**options: Any) -> list[Any]:
-        return [each.total for each in execute(trials, load, Options(**options))]
-
-    made: list[int] = []
-    share = IKOGD.share
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            IKOGD, "share", staticmethod(lambda each: (made.append(len(each)), share(each)))
-        )
-        unshared = models()
-        assert made == []
-        assert models(sharing=True) == unshared
-        assert made == [2]
 
 
 def test_where_sharing_fails_each_trial_says_what_is_wrong() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +15,7 @@ from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
-from okbench.learners.isolation.shared_maps import SharedMaps
+from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -24,7 +23,7 @@ from okbench.learners.settings import check_number, check_whole
 LEARNED_AT_ONCE = 4096  # rows whose cells are held at a time
 
 
-class IsolationLearner(RowLearner):
+class IsolationLearner(OnMap, RowLearner):
     """Online gradient descent on the hinge loss with the isolation kernel.
 
     The rows given to `fit` make the map and are then learned in their order. Where no rows are
@@ -36,19 +35,12 @@ class IsolationLearner(RowLearner):
     A score of 0 counts as the positive class.
     """
 
-    shared_setting: ClassVar[str] = "psi"  # learners that differ in it alone may `share`
-
-    partitionings: int
-    psi: int
-    map: str
     step: float
     averages: bool
     initial: int
-    library: str
 
     surface: Surface | None = None
     _map: IsolationMap | None = None
-    _shared: tuple[SharedMaps, int] | None = None  # with other learners, and its number among them
     _waiting: tuple[tuple[Any, ...], ...] = ()  # rows of the map that has not been made yet
 
     def check_settings(self) -> None:
@@ -81,7 +73,7 @@ class IsolationLearner(RowLearner):
         """The isolation kernel of the median point with every row, over the last two columns of
         rows, of which the map is made; `surface` has the kernel on a grid."""
         plane = plane_of(Block.of(X, self._begun().n_features))
-        made = IsolationMap(*self._chosen).fit(plane, self.draws)
+        made = self._new_map().fit(plane, self.draws)
 
         def kernel(point: FloatArray, points: FloatArray) -> FloatArray:
             own, found = made.transform(point[np.newaxis]), np.empty(len(points))
@@ -115,20 +107,11 @@ class IsolationLearner(RowLearner):
         self._initial = int(self.initial)
         self._rule = Counting(float(self.step), self.partitionings if self.averages else 1.0, 0)
 
-    @staticmethod
-    def share(learners: Sequence[IsolationLearner]) -> None:
-        """Have learners that differ in psi make their maps together."""
-        maps = [IsolationMap(*each._chosen) for each in learners]
-        shared = SharedMaps(maps, [each.draws for each in learners])
-        for number, each in enumerate(learners):
-            each._shared = shared, number
+    def _new_map(self) -> IsolationMap:
+        return IsolationMap(*self._chosen)
 
     def _make_map(self, block: Block) -> None:
-        if self._shared:
-            shared, number = self._shared
-            self._map = shared.fit(number, block)
-        else:
-            self._map = IsolationMap(*self._chosen).fit(block.matrix, self.draws)
+        self._map = self._map_of(block)
         self._rule = self._rule._replace(size=self._map.size)
         self._clear(self._begun(), self._map)
 

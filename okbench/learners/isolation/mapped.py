@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from okbench.learners.batch.base import BatchLearner
-from okbench.learners.isolation.maps import IsolationMap, check_map_settings
+from okbench.learners.isolation.maps import check_map_settings
+from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.rows import Block
 
 
-class OnIsolationMap(BatchLearner):
+class OnIsolationMap(OnMap, BatchLearner):
     """Stands before the class of the machine, whose settings it adds those of the map to."""
-
-    partitionings: int
-    psi: int
-    map: str
-    library: str
 
     @property
     def device(self) -> str | None:
@@ -33,5 +29,4 @@ class OnIsolationMap(BatchLearner):
         check_map_settings(self)
 
     def _fit_map(self, block: Block) -> None:
-        made = IsolationMap(int(self.partitionings), int(self.psi), self.map, self.library)
-        self._map = made.fit(block.matrix, self.draws)
+        self._map = self._map_of(block)

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,40 @@ from okbench.learners.isolation.references import as_table
 from okbench.learners.rows import Block
 
 MOST_BYTES = 2**30  # of cells that are kept for the other maps
+
+
+class OnMap:
+    """A learner on an isolation map, which it may make together with those of others."""
+
+    shared_setting: ClassVar[str] = "psi"  # learners that differ in it alone may `share`
+
+    partitionings: int
+    psi: int
+    map: str
+    library: str
+    draws: Draws
+
+    _shared: tuple[SharedMaps, int] | None = None  # with other learners, and its number among them
+
+    @staticmethod
+    def share(learners: Sequence[OnMap]) -> None:
+        """Have learners that differ in psi, and are fitted to the same rows, share products."""
+        shared = SharedMaps(
+            [each._new_map() for each in learners], [each.draws for each in learners]
+        )
+        for number, each in enumerate(learners):
+            each._shared = shared, number
+
+    def _new_map(self) -> IsolationMap:
+        """The map before it is fitted."""
+        return IsolationMap(int(self.partitionings), int(self.psi), self.map, str(self.library))
+
+    def _map_of(self, block: Block) -> IsolationMap:
+        """The map that is made of these rows."""
+        if self._shared is None:
+            return self._new_map().fit(block.matrix, self.draws)
+        shared, number = self._shared
+        return shared.fit(number, block)
 
 
 class SharedMaps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
-from okbench.trials.run.sharing import attempt_group, groups_of
+from okbench.trials.run.sharing import alone, groups_of, sharing_learners
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -43,12 +43,11 @@ def execute(
                 for outcome in _one_by_one(trials, load, limits, options):
                     yield replace(outcome, timed=True)
                 return
-            for backend, group in _by_backend(trials, options).items():
-                if backend == "processes":
-                    coming = run_guarded(group, load, limits, options.jobs)
-                else:
-                    together = groups_of(group) if options.sharing else [[each] for each in group]
-                    coming = _side_by_side(together, load, limits, options.jobs)
+            is_sharing = options.sharing and options.memory_limit == math.inf
+            for backend, those in _by_backend(trials, options).items():
+                groups = groups_of(those) if is_sharing else alone(those)
+                start = run_guarded if backend == "processes" else _side_by_side
+                coming = start(groups, load, limits, options.jobs)
                 with closing(coming) as outcomes:
                     yield from outcomes
         finally:
@@ -61,7 +60,7 @@ def _one_by_one(
     """Here, or in one worker process when any of the trials needs one: under equal conditions."""
     ordered = alternating(trials)
     if "processes" in {_backend(trial, options) for trial in ordered}:
-        with closing(run_guarded(ordered, load, limits, 1)) as outcomes:
+        with closing(run_guarded(alone(ordered), load, limits, 1)) as outcomes:
             yield from outcomes
     else:
         yield from (attempt(trial, load, limits) for trial in ordered)
@@ -92,7 +91,7 @@ def _is_trusted(learner: str) -> bool:
 
 
 def _side_by_side(
-    groups: list[list[Trial]], load: Load, limits: Limits, jobs: int
+    groups: Sequence[Sequence[Trial]], load: Load, limits: Limits, jobs: int
 ) -> Generator[Outcome, None, None]:
     """Outcomes from threads, `jobs` groups of trials at a time."""
     jobs = min(jobs, len(groups))
@@ -114,6 +113,7 @@ def _side_by_side(
             coming.close()
 
 
-def _run(group: list[Trial], load: Load, limits: Limits) -> list[Outcome]:
+def _run(group: Sequence[Trial], load: Load, limits: Limits) -> list[Outcome]:
     use_one_thread()
-    return list(attempt_group(group, load, limits))
+    learners = sharing_learners(group, load)
+    return [attempt(trial, load, limits, learner=learners.pop(trial, None)) for trial in group]

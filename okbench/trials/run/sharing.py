@@ -7,16 +7,15 @@ that run alone, but for the seconds: only their sum means anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from okbench.learners.registry import find
 from okbench.trials.plan.planning import Load
-from okbench.trials.run.protocol_loop import Limits
-from okbench.trials.run.run_trial import attempt, ready
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.run.run_trial import ready
+from okbench.trials.trial_types import Trial
 
 
 def groups_of(trials: Iterable[Trial]) -> list[list[Trial]]:
@@ -30,20 +29,20 @@ def groups_of(trials: Iterable[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def attempt_group(trials: Sequence[Trial], load: Load, limits: Limits) -> Iterator[Outcome]:
-    """Run the trials of a group, one after the other."""
-    learners: list[Any] = [None] * len(trials)
-    if len(trials) > 1:
-        with suppress(Exception):  # then each trial says for itself what is wrong
-            learners = _sharing(trials, load)
-    for trial, learner in zip(trials, learners, strict=True):
-        yield attempt(trial, load, limits, learner=learner)
+def alone(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Every trial by itself."""
+    return [[trial] for trial in trials]
 
 
-def _sharing(trials: Sequence[Trial], load: Load) -> list[Any]:
-    """The learners of a group, made and told of each other."""
-    cls: Any = find(trials[0].learner).load()
-    dataset = load(trials[0].dataset, trials[0].variant)
-    learners = [ready(cls, trial, dataset) for trial in trials]
-    cls.share(learners)
-    return learners
+def sharing_learners(group: Sequence[Trial], load: Load) -> dict[Trial, Any]:
+    """The learners of a group, made and told of each other. There are none where there is nothing
+    to share, nor where one cannot be made: then each trial says for itself what is wrong."""
+    if len(group) < 2:
+        return {}
+    with suppress(Exception):
+        cls: Any = find(group[0].learner).load()
+        dataset = load(group[0].dataset, group[0].variant)
+        learners = [ready(cls, trial, dataset) for trial in group]
+        cls.share(learners)
+        return dict(zip(group, learners, strict=True))
+    return {}
