@@ -8,7 +8,7 @@ With --full it maps as many sparse rows as url has, and prints the most memory t
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import process_time
 from typing import Any
@@ -22,9 +22,10 @@ from benchmarks.plain import isolation as plain
 from okbench.learners.contract import Draws, FloatArray, Problem
 from okbench.learners.isolation.array_libraries import NumpyFinder
 from okbench.learners.isolation.maps import Cells, IsolationMap
-from okbench.learners.isolation.nested import NestedMaps
 from okbench.learners.isolation.references import sub_samples
+from okbench.learners.isolation.shared_maps import SharedMaps
 from okbench.learners.registry import find
+from okbench.learners.rows import Block
 
 PARTITIONINGS, PSI, COLUMNS = 100, 64, 54  # the shape of covtype
 PLAIN_ROWS, OTHER_ROWS, MANY_ROWS = 400, 400, 4000  # fewer rows for what is slow
@@ -38,7 +39,7 @@ def main(quick: bool) -> None:
     """Measure and print; rates in thousand rows a second."""
     rounds = 2 if quick else 5
     print(_maps(10_000 if quick else 40_000, rounds), "\n")
-    print(_nested(5_000 if quick else 20_000, rounds), "\n")
+    print(_shared(5_000 if quick else 20_000, rounds), "\n")
     print(_learners(4_000 if quick else 20_000, rounds), "\n")
     print(_parts(4_000 if quick else 20_000, rounds), "\n")
     print(_wide(WIDE[0] // 100, rounds), "\n")
@@ -83,14 +84,14 @@ def _maps(n_rows: int, rounds: int) -> str:
     return tabulate(lines, heads, disable_numparse=True)
 
 
-def _nested(n_rows: int, rounds: int) -> str:
+def _shared(n_rows: int, rounds: int) -> str:
     """All maps of the paper's search against that of its largest psi alone, draws included."""
     X = np.random.default_rng(0).random((30_000, COLUMNS))
     lines = []
     for kind in ("nearest", "iforest"):
         actions = {
-            "largest": partial(_map_of, IsolationMap(PARTITIONINGS, SEARCHED[-1], kind), X, n_rows),
-            "all": partial(_map_of, NestedMaps(PARTITIONINGS, SEARCHED, kind), X, n_rows),
+            "largest": partial(_mapped, kind, SEARCHED[-1:], X, n_rows),
+            "all": partial(_mapped, kind, SEARCHED, X, n_rows),
         }
         seconds = medians(actions, rounds)
         ratio = seconds["all"] / seconds["largest"]
@@ -99,8 +100,12 @@ def _nested(n_rows: int, rounds: int) -> str:
     return tabulate(lines, heads, disable_numparse=True)
 
 
-def _map_of(made: IsolationMap | NestedMaps, X: FloatArray, n_rows: int) -> None:
-    made.fit(X, Draws(0)).transform(X[:n_rows])
+def _mapped(kind: str, psis: Sequence[int], X: FloatArray, n_rows: int) -> None:
+    """Rows in the maps of learners that are fitted one after the other."""
+    maps = [IsolationMap(PARTITIONINGS, psi, kind) for psi in psis]
+    shared = SharedMaps(maps, [Draws(0) for _ in maps])
+    for number in range(len(maps)):
+        shared.fit(number, Block(X)).transform(X[:n_rows])
 
 
 def _parts(n_rows: int, rounds: int) -> str:

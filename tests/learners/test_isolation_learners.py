@@ -11,8 +11,10 @@ from okbench.base.errors import DataError, UsageError
 from okbench.learners.checks.fit_checks import CheckClock
 from okbench.learners.checks.subject import a_stream
 from okbench.learners.contract import Draws
+from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.descent import IKOGD
 from okbench.learners.isolation.dual import IKOGDDual
+from okbench.learners.isolation.kernel_svm import IKLIBSVM
 from okbench.learners.isolation.laplacian import LaplacianOGD
 from okbench.learners.isolation.laplacian_nogd import LaplacianNOGD
 from okbench.learners.isolation.maps import IsolationMap
@@ -172,3 +174,17 @@ def test_an_svm_refuses_rows_of_one_class(cls):
         learner.fit(stream.X, np.zeros(120, dtype=int))
     with pytest.raises(UsageError, match=f"{cls.name} has learned nothing yet"):
         cls().predict(stream.X)
+
+
+@pytest.mark.parametrize("learner", [IKOGD, IKOGDDual, IKSVM, IKLIBSVM])
+def test_the_device_is_stated_where_rows_are_multiplied_with_points(learner):
+    stream = a_stream("binary", 60)
+    wide = sp.csr_array((stream.X.shape[0], 1500))  # not multiplied as a table
+
+    def device(map, X):
+        return learner(partitionings=3, psi=4, map=map).fit(X, stream.y).device
+
+    assert learner().device is None
+    assert device("nearest", stream.X) == described("numpy")
+    assert device("nearest", wide) is None
+    assert device("iforest", stream.X) is None

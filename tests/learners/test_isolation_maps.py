@@ -20,6 +20,8 @@ from okbench.learners.isolation.array_libraries import described, device_of, fin
 from okbench.learners.isolation.laplacian import laplacian_kernel
 from okbench.learners.isolation.maps import ChiSquareMap, IsolationMap, indicators
 from okbench.learners.isolation.references import sub_samples
+from okbench.learners.isolation.shared_maps import SharedMaps
+from okbench.learners.rows import Block
 from tests.learners.isolation_material import KINDS, permutations, plain_cells, rows
 
 MAPS = pytest.mark.parametrize("map", ["iforest", "nearest"])
@@ -277,6 +279,14 @@ def test_another_library_gives_the_same_cells(monkeypatch, kind, has_cuda):
         assert fake.sent[0] == (device, (n_points, 7))
         assert (device, (240, 7)) in fake.sent
         fake.sent.clear()
+    psis = (4, 64)
+    shared = SharedMaps(
+        [IsolationMap(7, psi, "nearest", "torch") for psi in psis], [Draws(0), Draws(0)]
+    )
+    for number, psi in enumerate(psis):
+        found = shared.fit(number, Block(X)).transform(X)
+        expected = IsolationMap(7, psi, "nearest").fit(X, Draws(0)).transform(X)
+        np.testing.assert_array_equal(found, expected)
     assert fake.precision == "highest"
     assert device_of("torch") == device
     assert described("torch") == "torch 2 on " + ("cuda (a card)" if has_cuda else "cpu")
@@ -285,7 +295,7 @@ def test_another_library_gives_the_same_cells(monkeypatch, kind, has_cuda):
 def test_a_library_that_is_not_installed_is_refused(monkeypatch):
     monkeypatch.setattr(array_libraries.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"PyTorch is not installed; .*okbench\[torch\]"):
-        finder_of("torch", *[None] * 4)
+        finder_of("torch", *[None] * 3)
     assert device_of("numpy") == "cpu"
 
 

@@ -196,7 +196,7 @@ def test_a_learner_that_interrupts_or_ends_its_process_costs_its_own_trial(
 def test_a_worker_that_ends_between_two_trials_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded, "_serve", leaves_after_one)
     trials = [trial("Linear", repetition=r) for r in range(3)]
-    with closing(run_guarded(trials, load, Limits(), jobs=1)) as coming:
+    with closing(run_guarded([[each] for each in trials], load, Limits(), jobs=1)) as coming:
         assert {o.trial.id: o.status for o in coming} == {t.id: "done" for t in trials}
 
 

@@ -72,12 +72,11 @@ def round_rows(
 
 
 @compiled(fastmath=FUSED)
-def find_best(
-    closeness: Any, lines: Any, first: int, stop: int, best: Any, second: Any, number: Any
-) -> None:
-    """Take points `first` to `stop` of a partitioning into account, whose closenesses to all rows
-    stand in `lines`: the largest of each row, the second largest, and the number of the largest."""
-    for k in range(first, stop - 3, 4):
+def find_best(closeness: Any, lines: Any, best: Any, second: Any, number: Any) -> None:
+    """The largest closeness of each row to the points of a partitioning, which stand in `lines`,
+    the second largest, and the number of the largest."""
+    stop = len(lines)
+    for k in range(0, stop - 3, 4):
         a, b, c, d = lines[k], lines[k + 1], lines[k + 2], lines[k + 3]
         at = np.int32(k)
         for r in range(len(best)):
@@ -103,7 +102,7 @@ def find_best(
             held = np.int32(at + 3) if found > high else held
             high = found if found > high else high
             best[r], second[r], number[r] = high, low, held
-    for k in range(stop - (stop - first) % 4, stop):
+    for k in range(stop - stop % 4, stop):
         a, at = lines[k], np.int32(k)
         for r in range(len(best)):
             high, low = best[r], second[r]
@@ -116,38 +115,32 @@ def find_best(
 
 @compiled()
 def find_cells(
-    rows: Any, points: Any, lines: Any, offset: int, sizes: Any, closeness: Any, slacks: Any,
-    work: Any, number: Any, cells: Any, column: int,
+    rows: Any, points: Any, lines: Any, offset: int, closeness: Any, slacks: Any, work: Any,
+    number: Any, cells: Any, column: int,
 ) -> None:  # fmt: skip
-    """Cells of rows in the partitionings whose points stand in `lines`, from `column` on.
-
-    `cells` is sizes × rows × partitionings: cells among the first points of every partitioning, for
-    each of the ascending `sizes`. `lines` has the place of every point, and its closenesses stand
-    `offset` lines before it.
-    """
+    """Cells of rows (rows × partitionings) in the partitionings whose points stand in `lines`, from
+    `column` on. `lines` has the place of every point, and its closenesses stand `offset` lines
+    before it."""
     own = np.empty(lines.shape[1], dtype=np.int64)
     best, second = work[0], work[1]
     for i in range(len(lines)):
         for k in range(len(own)):
             own[k] = lines[i, k] - offset
         best[:], second[:], number[:] = -np.inf, -np.inf, 0
-        done = 0
-        for s in range(len(sizes)):
-            find_best(closeness, own, done, sizes[s], best, second, number)
-            done = sizes[s]
-            for r in range(len(rows)):
-                cell = int(number[r])
-                least = best[r] - slacks[r]
-                if slacks[r] > 0.0 and not second[r] < least:
-                    cell = -1
-                    nearest = np.inf
-                    for k in range(done):
-                        if slacks[r] < np.inf and closeness[own[k], r] < least:
-                            continue
-                        distance = squared_distance(rows, r, points, lines[i, k], nearest)
-                        if cell < 0 or distance < nearest:
-                            nearest, cell = distance, k
-                cells[s, r, column + i] = cell
+        find_best(closeness, own, best, second, number)
+        for r in range(len(rows)):
+            cell = int(number[r])
+            least = best[r] - slacks[r]
+            if slacks[r] > 0.0 and not second[r] < least:
+                cell = -1
+                nearest = np.inf
+                for k in range(len(own)):
+                    if slacks[r] < np.inf and closeness[own[k], r] < least:
+                        continue
+                    distance = squared_distance(rows, r, points, lines[i, k], nearest)
+                    if cell < 0 or distance < nearest:
+                        nearest, cell = distance, k
+            cells[r, column + i] = cell
 
 
 @compiled()

@@ -45,11 +45,11 @@ def _slack_of(values: Any, start: int, stop: int, width: int, longest: float, wh
 
 
 @compiled(fastmath=FUSED)
-def _find_best(closeness: Any, first: int, stop: int, work: Any) -> None:
-    """Take points `first` to `stop` of every partitioning into account; `closeness` has a number
-    for each point."""
+def _find_best(closeness: Any, work: Any) -> None:
+    """The best point of every partitioning; `closeness` has a number for each point."""
     n_partitionings = work.shape[1]
-    for k in range(first, stop - 3, 4):
+    stop = len(closeness) // n_partitionings
+    for k in range(0, stop - 3, 4):
         at, number = k * n_partitionings, float(k)
         for i in range(n_partitionings):
             best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
@@ -58,7 +58,7 @@ def _find_best(closeness: Any, first: int, stop: int, work: Any) -> None:
             best = _better(best, closeness[at + 2 * n_partitionings + i], number + 2.0)
             best = _better(best, closeness[at + 3 * n_partitionings + i], number + 3.0)
             work[LARGEST, i], work[SECOND, i], work[NUMBER, i] = best
-    for k in range(stop - (stop - first) % 4, stop):
+    for k in range(stop - stop % 4, stop):
         for i in range(n_partitionings):
             best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
             best = _better(best, closeness[k * n_partitionings + i], float(k))
@@ -66,10 +66,10 @@ def _find_best(closeness: Any, first: int, stop: int, work: Any) -> None:
 
 
 @compiled(fastmath=FUSED)
-def _find_best_at(closeness: Any, places: Any, first: int, stop: int, work: Any) -> None:
+def _find_best_at(closeness: Any, places: Any, work: Any) -> None:
     """The same where point p has the number places[p]: several points may be one row."""
     n_partitionings = work.shape[1]
-    for k in range(first, stop):
+    for k in range(len(places) // n_partitionings):
         for i in range(n_partitionings):
             best = work[LARGEST, i], work[SECOND, i], work[NUMBER, i]
             best = _better(best, closeness[places[k * n_partitionings + i]], float(k))
@@ -92,14 +92,15 @@ def _better(best: Any, found: float, number: float) -> Any:
 @compiled()
 def find_cells_sparse(
     row_entries: Any, by_column: Any, by_point: Any, halves: Any, places: Any, longest: float,
-    whole: bool, sizes: Any, closeness: Any, work: Any, cells: Any,
+    whole: bool, closeness: Any, work: Any, cells: Any,
 ) -> None:  # fmt: skip
-    """Cells of sparse rows among the first points of every partitioning, for each of the ascending
-    `sizes`: sizes × rows × partitionings. Points stand twice, by columns and by points, each as
-    (values, indices, starts); `halves` are their -‖z‖²/2, and `closeness` is scratch memory."""
+    """Cells of sparse rows: rows × partitionings. Points stand twice, by columns and by points,
+    each as (values, indices, starts); `halves` are their -‖z‖²/2, and `closeness` is scratch
+    memory."""
     values, columns, starts, width = row_entries
     held, holders, begins = by_column
-    for row in range(cells.shape[1]):
+    size = max(len(places), len(halves)) // work.shape[1]
+    for row in range(len(cells)):
         start, stop = starts[row], starts[row + 1]
         slack = _slack_of(values, start, stop, width, longest, whole)
         closeness[:] = halves
@@ -107,27 +108,24 @@ def find_cells_sparse(
             for h in range(begins[columns[e]], begins[columns[e] + 1]):
                 closeness[holders[h]] += values[e] * held[h]
         work[LARGEST], work[SECOND], work[NUMBER] = -np.inf, -np.inf, 0.0
-        done = 0
-        for s in range(len(sizes)):
-            if len(places):
-                _find_best_at(closeness, places, done, sizes[s], work)
-            else:
-                _find_best(closeness, done, sizes[s], work)
-            done = sizes[s]
-            for i in range(work.shape[1]):
-                cell = int(work[NUMBER, i])
-                least = work[LARGEST, i] - slack
-                if slack > 0.0 and not work[SECOND, i] < least:
-                    nearest, cell = np.inf, -1
-                    for k in range(done):
-                        point = k * work.shape[1] + i
-                        place = places[point] if len(places) else point
-                        if closeness[place] < least:
-                            continue
-                        distance = _sparse_distance(values, columns, start, stop, by_point, place)
-                        if cell < 0 or distance < nearest:
-                            nearest, cell = distance, k
-                cells[s, row, i] = cell
+        if len(places):
+            _find_best_at(closeness, places, work)
+        else:
+            _find_best(closeness, work)
+        for i in range(work.shape[1]):
+            cell = int(work[NUMBER, i])
+            least = work[LARGEST, i] - slack
+            if slack > 0.0 and not work[SECOND, i] < least:
+                nearest, cell = np.inf, -1
+                for k in range(size):
+                    point = k * work.shape[1] + i
+                    place = places[point] if len(places) else point
+                    if closeness[place] < least:
+                        continue
+                    distance = _sparse_distance(values, columns, start, stop, by_point, place)
+                    if cell < 0 or distance < nearest:
+                        nearest, cell = distance, k
+            cells[row, i] = cell
 
 
 @compiled()

@@ -1,10 +1,10 @@
 """The isolation kernel of Ting et al. and what it is compared with: maps and learners on them.
 
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
-cells), `nested` those of several psi; `references` draws the rows they are made of. `descent` and
-`dual` learn on the cells of rows, `laplacian` and `laplacian_nogd` with the Laplacian kernel, `svm`
-trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with the kernels themselves; `mapped` is what
-the two have in common on an isolation map.
+cells), `shared_maps` those of several learners; `references` draws the rows they are made of.
+`descent` and `dual` learn on the cells of rows, `laplacian` and `laplacian_nogd` with the Laplacian
+kernel, `svm` trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with the kernels themselves;
+`mapped` is what the two have in common on an isolation map.
 Import the modules by name; the package itself imports nothing.
 """
 
@@ -20,7 +20,7 @@ __all__ = [
     "mapped",
     "maps",
     "nearest",
-    "nested",
     "references",
+    "shared_maps",
     "svm",
 ]

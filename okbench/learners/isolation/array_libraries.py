@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,14 @@ from okbench.learners.contract import FloatArray, SettingsError
 
 LIBRARIES = ("numpy", "torch")
 Single = NDArray[np.float32]
-Sizes = NDArray[np.int64]
+Lines = NDArray[np.int32]  # partitionings × points: where each point is
 
 
-def finder_of(
-    library: str, points: FloatArray, single: Single, lines: NDArray[np.int32], sizes: Sizes
-) -> Finder:
-    """What finds the nearest of these points by a library."""
+def finder_of(library: str, points: FloatArray, single: Single, several: Sequence[Lines]) -> Finder:
+    """What finds the nearest of these points by a library, in the partitionings of several maps."""
     if library == "numpy":
-        return NumpyFinder(points, single, lines, sizes)
-    return TorchFinder(_torch(), points, single, lines, sizes)
+        return NumpyFinder(points, single, several)
+    return TorchFinder(_torch(), points, single, several)
 
 
 def device_of(library: str) -> str:
@@ -50,36 +48,37 @@ def described(library: str) -> str:
 class Finder(ABC):
     """Finds the nearest of given points, a block of rows at a time.
 
-    `points` are in doubles, `single` are the same as they are multiplied, `lines` says where each
-    point of each partitioning stands, and `sizes` among how many of them cells are asked for.
+    `points` are in doubles, `single` are the same as they are multiplied, and `several` has for
+    every map the lines in which the points of its partitionings stand.
     """
 
     rows: int  # of a block
     n_bytes: int  # of the closenesses of some partitionings
 
-    def __init__(
-        self, points: FloatArray, single: Single, lines: NDArray[np.int32], sizes: Sizes
-    ) -> None:
-        self._points, self._single, self._lines, self._sizes = points, single, lines, sizes
-        self._is_shared = len(points) < lines.size  # several points are one row
-        count, size = lines.shape
-        self._together = min(count, max(1, self.n_bytes // (4 * self.rows * size)))
+    def __init__(self, points: FloatArray, single: Single, several: Sequence[Lines]) -> None:
+        self._points, self._single, self._several = points, single, several
+        # whether products with all points are needed before partitionings can be compared
+        in_order = np.arange(len(points), dtype=np.int32)
+        self._is_shared = not (len(several) == 1 and np.array_equal(several[0].ravel(), in_order))
 
     @abstractmethod
-    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
-        """Fill in the cells (sizes × rows × partitionings) of rows, given as they are and as they
-        are multiplied, and how far apart two closenesses must be to decide."""
+    def find(
+        self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Sequence[Any]
+    ) -> None:
+        """Fill in the cells (rows × partitionings, for every map) of rows, given as they are and as
+        they are multiplied, and how far apart two closenesses must be to decide."""
 
-    def _parts(self) -> Iterator[slice]:
-        """Which partitionings are done at a time."""
-        count = len(self._lines)
-        for first in range(0, count, self._together):
-            yield slice(first, min(first + self._together, count))
+    def _parts(self, lines: Lines) -> Iterator[slice]:
+        """Which partitionings of a map are done at a time."""
+        count, size = lines.shape
+        together = max(1, self.n_bytes // (4 * self.rows * size))
+        for first in range(0, count, together):
+            yield slice(first, min(first + together, count))
 
-    def _lines_of(self, part: slice) -> slice:
-        """The lines of some partitionings, where every point has its own."""
-        size = self._lines.shape[1]
-        return slice(part.start * size, part.stop * size)
+
+def _lines_of(part: slice, size: int) -> slice:
+    """The lines of some partitionings, where every point has its own."""
+    return slice(part.start * size, part.stop * size)
 
 
 class NumpyFinder(Finder):
@@ -90,23 +89,29 @@ class NumpyFinder(Finder):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        most = len(self._points) if self._is_shared else self._together * self._lines.shape[1]
+        most = len(self._points)
+        if not self._is_shared:
+            (lines,) = self._several
+            most = next(self._parts(lines)).stop * lines.shape[1]
         self._scratch = np.empty(most * self.rows, dtype=np.float32)
 
-    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
+    def find(
+        self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Sequence[Any]
+    ) -> None:
         work = np.empty((2, len(rows)), dtype=np.float32)
         number = np.empty(len(rows), dtype=np.int32)
         closeness, offset = self._scratch[:0], 0
         if self._is_shared:
             closeness = self._product(self._single, rounded)
-        for part in self._parts():
-            if not self._is_shared:
-                lines = self._lines_of(part)
-                closeness, offset = self._product(self._single[lines], rounded), lines.start
-            find_cells(
-                rows, self._points, self._lines[part], offset, self._sizes, closeness, slacks,
-                work, number, out, part.start,
-            )  # fmt: skip
+        for lines, cells in zip(self._several, out, strict=True):
+            for part in self._parts(lines):
+                if not self._is_shared:
+                    own = _lines_of(part, lines.shape[1])
+                    closeness, offset = self._product(self._single[own], rounded), own.start
+                find_cells(
+                    rows, self._points, lines[part], offset, closeness, slacks, work, number,
+                    cells, part.start,
+                )  # fmt: skip
 
     def _product(self, points: Single, rounded: Single) -> Single:
         shape = len(points), len(rounded)
@@ -131,29 +136,33 @@ class TorchFinder(Finder):
         super().__init__(*given)
         torch.set_float32_matmul_precision("highest")  # no product of fewer digits
         self._sent = self._on_device(self._single)
-        self._places = self._on_device(self._lines.astype(np.int64)) if self._is_shared else None
-        numbers = np.arange(self._lines.shape[1], dtype=np.int32)
-        self._numbers = self._on_device(numbers.reshape(1, -1, 1))
+        self._places = [self._on_device(lines.astype(np.int64)) for lines in self._several]
+        self._numbers = [
+            self._on_device(np.arange(lines.shape[1], dtype=np.int32).reshape(1, -1, 1))
+            for lines in self._several
+        ]
 
-    def find(self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Any) -> None:
+    def find(
+        self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Sequence[Any]
+    ) -> None:
         turned = self._on_device(rounded).T
         slack = self._on_device(np.nextafter(slacks.astype(np.float32), np.float32(np.inf)))
-        shared = None if self._places is None else self._torch.matmul(self._sent, turned)
-        for part in self._parts():
-            lines = self._lines[part]
-            if self._places is None:
-                own = self._torch.matmul(self._sent[self._lines_of(part)], turned)
-            else:
-                own = self._torch.index_select(shared, 0, self._places[part].reshape(-1))
-            own = own.reshape(*lines.shape, len(rows))
-            for s, size in enumerate(self._sizes.tolist()):
-                asked, numbers = own[:, :size], self._numbers[:, :size]
-                near = asked >= asked.amax(dim=1, keepdim=True) - slack
+        shared = self._torch.matmul(self._sent, turned) if self._is_shared else None
+        for lines, places, numbers, cells in zip(
+            self._several, self._places, self._numbers, out, strict=True
+        ):
+            size = lines.shape[1]
+            for part in self._parts(lines):
+                if shared is None:
+                    own = self._torch.matmul(self._sent[_lines_of(part, size)], turned)
+                else:
+                    own = self._torch.index_select(shared, 0, places[part].reshape(-1))
+                own = own.reshape(part.stop - part.start, size, len(rows))
+                near = own >= own.amax(dim=1, keepdim=True) - slack
                 found = self._torch.where(near, numbers, size).amin(dim=1).cpu().numpy()
                 counts = near.sum(dim=1).cpu().numpy()
-                cells = out[s, :, part]
-                cells[:] = found.T
-                settle(rows, self._points, lines[:, :size], slacks, counts, cells)
+                cells[:, part] = found.T
+                settle(rows, self._points, lines[part], slacks, counts, cells[:, part])
 
     def _on_device(self, values: NDArray[Any]) -> Any:
         return self._torch.from_numpy(values).to(self._device)

@@ -14,8 +14,8 @@ from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
 from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
-from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
+from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -23,7 +23,7 @@ from okbench.learners.settings import check_number, check_whole
 LEARNED_AT_ONCE = 4096  # rows whose cells are held at a time
 
 
-class IsolationLearner(RowLearner):
+class IsolationLearner(OnMap, RowLearner):
     """Online gradient descent on the hinge loss with the isolation kernel.
 
     The rows given to `fit` make the map and are then learned in their order. Where no rows are
@@ -35,13 +35,9 @@ class IsolationLearner(RowLearner):
     A score of 0 counts as the positive class.
     """
 
-    partitionings: int
-    psi: int
-    map: str
     step: float
     averages: bool
     initial: int
-    library: str
 
     surface: Surface | None = None
     _map: IsolationMap | None = None
@@ -77,7 +73,7 @@ class IsolationLearner(RowLearner):
         """The isolation kernel of the median point with every row, over the last two columns of
         rows, of which the map is made; `surface` has the kernel on a grid."""
         plane = plane_of(Block.of(X, self._begun().n_features))
-        made = IsolationMap(*self._chosen).fit(plane, self.draws)
+        made = self._new_map().fit(plane, self.draws)
 
         def kernel(point: FloatArray, points: FloatArray) -> FloatArray:
             own, found = made.transform(point[np.newaxis]), np.empty(len(points))
@@ -91,8 +87,8 @@ class IsolationLearner(RowLearner):
 
     @property
     def device(self) -> str | None:
-        """The library and the device that found nearest points, where such are looked for."""
-        return described(str(self.library)) if self.map == "nearest" else None
+        """The library and the device that multiplied rows with points, where it was done."""
+        return self._map.device if self._map else None
 
     @property
     def remark(self) -> str | None:
@@ -111,8 +107,11 @@ class IsolationLearner(RowLearner):
         self._initial = int(self.initial)
         self._rule = Counting(float(self.step), self.partitionings if self.averages else 1.0, 0)
 
+    def _new_map(self) -> IsolationMap:
+        return IsolationMap(*self._chosen)
+
     def _make_map(self, block: Block) -> None:
-        self._map = IsolationMap(*self._chosen).fit(block.matrix, self.draws)
+        self._map = self._map_of(block)
         self._rule = self._rule._replace(size=self._map.size)
         self._clear(self._begun(), self._map)
 

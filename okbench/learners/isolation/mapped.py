@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from okbench.learners.batch.base import BatchLearner
-from okbench.learners.isolation.maps import IsolationMap, check_map_settings
+from okbench.learners.isolation.maps import check_map_settings
+from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.rows import Block
 
 
-class OnIsolationMap(BatchLearner):
+class OnIsolationMap(OnMap, BatchLearner):
     """Stands before the class of the machine, whose settings it adds those of the map to."""
 
-    partitionings: int
-    psi: int
-    map: str
-    library: str
+    @property
+    def device(self) -> str | None:
+        """The library and the device that multiplied rows with points, where it was done."""
+        made = getattr(self, "_map", None)
+        return made.device if made else None
 
     @property
     def remark(self) -> str | None:
@@ -27,5 +29,4 @@ class OnIsolationMap(BatchLearner):
         check_map_settings(self)
 
     def _fit_map(self, block: Block) -> None:
-        made = IsolationMap(int(self.partitionings), int(self.psi), self.map, self.library)
-        self._map = made.fit(block.matrix, self.draws)
+        self._map = self._map_of(block)

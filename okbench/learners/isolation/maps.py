@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
 from okbench.learners.contract import Draws, FloatArray, Rows, RowsError, not_begun
-from okbench.learners.isolation.array_libraries import LIBRARIES
+from okbench.learners.isolation.array_libraries import LIBRARIES, described
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
-from okbench.learners.isolation.nearest import SparsePoints, TablePoints, points_of
+from okbench.learners.isolation.nearest import Points, SparsePoints, points_of
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
@@ -20,6 +21,7 @@ from okbench.learners.settings import check_choice, check_whole
 
 KINDS = ("iforest", "nearest")
 Cells = NDArray[Any]  # rows × partitionings, whole numbers of 16 bits where they fit
+MakePoints = Callable[[Block, NDArray[np.int64]], Points]
 _FITS_16_BITS = 2**16
 
 
@@ -39,7 +41,7 @@ class IsolationMap:
     """
 
     name: str
-    _partitions: Forest | TablePoints | SparsePoints | None = None
+    _partitions: Forest | Points | None = None
     _n_features: int = 0
 
     def __init__(
@@ -54,8 +56,8 @@ class IsolationMap:
         self.map = map
         self.library = library
 
-    def fit(self, X: Rows, draws: Draws | None = None) -> Self:
-        """Draw rows and make the partitionings."""
+    def fit(self, X: Rows, draws: Draws | None = None, make: MakePoints = points_of) -> Self:
+        """Draw rows and make the partitionings; `make` takes the rows that are drawn as points."""
         check_map_settings(self)
         block = Block.of(X)
         if not len(block):
@@ -67,7 +69,7 @@ class IsolationMap:
             uniforms = tree_uniforms(draws, *samples.shape)
             self._partitions = forest_of(block, samples, uniforms)
         else:
-            self._partitions = points_of(block, samples)
+            self._partitions = make(block, samples)
         self._n_features, self._count = block.matrix.shape[1], len(samples)
         return self
 
@@ -86,9 +88,14 @@ class IsolationMap:
             partitions.cells(block, found)
         else:
             with np.errstate(all="ignore"):  # what overflows is decided by exact distances
-                sizes = np.array([self.size])
-                partitions.cells(block, str(self.library), sizes, found[np.newaxis])
+                partitions.cells(block, str(self.library), found)
         return found
+
+    @property
+    def device(self) -> str | None:
+        """The library and the device that multiply rows with points, where they are multiplied."""
+        is_table = not isinstance(self._partitions, Forest | SparsePoints | None)
+        return described(str(self.library)) if is_table else None
 
     @property
     def remark(self) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,22 +15,29 @@ from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.nearest import round_rows
 from okbench.learners.compiled.nearest_sparse import find_cells_sparse
 from okbench.learners.contract import FloatArray
-from okbench.learners.isolation.array_libraries import Sizes, finder_of
+from okbench.learners.isolation.array_libraries import Lines, finder_of
 from okbench.learners.isolation.references import as_entries, as_table
 from okbench.learners.rows import Block
+
+
+class Points(Protocol):
+    """The points of a map, as what finds the nearest of them."""
+
+    def cells(self, block: Block, library: str, out: NDArray[Any]) -> None:
+        """Fill in the cells of rows: rows × partitionings."""
+        ...
+
 
 SparseEntries = tuple[FloatArray, NDArray[np.int32], NDArray[np.int32]]  # values, indices, starts
 
 
-@dataclass(frozen=True)
-class TablePoints:
-    """Points as the rows of a table, each row once, in doubles and as they are multiplied.
+class PointTable(NamedTuple):
+    """Points as the rows of a table, in doubles and as they are multiplied.
 
     `single` has them moved by `shift`, scaled by the power of two `scale`, and rounded to single
     precision; its last column is -‖z‖²/2.
     """
 
-    lines: NDArray[np.int32]  # partitionings × points: where each point is
     points: FloatArray
     single: NDArray[np.float32]
     shift: FloatArray
@@ -36,20 +45,24 @@ class TablePoints:
     longest: float  # of the norms as moved and scaled
     whole: bool  # whether all values are whole numbers, and those of `shift` are
 
-    def cells(self, block: Block, library: str, sizes: Sizes, out: NDArray[np.generic]) -> None:
-        """Fill in the cells of rows: sizes × rows × partitionings."""
-        finder = finder_of(library, self.points, self.single, self.lines, sizes)
+    def cells(
+        self, block: Block, library: str, several: Sequence[Lines], out: Sequence[NDArray[Any]]
+    ) -> None:
+        """Fill in the cells of rows (rows × partitionings) in every map whose points stand in
+        these lines."""
+        finder = finder_of(library, self.points, self.single, several)
         size = min(finder.rows, max(1, len(block)))
         rounded = np.zeros((size, self.single.shape[1]), dtype=np.float32)
         for first in range(0, len(block), size):
-            rows = block[first : first + size].dense
+            part = slice(first, first + size)
+            rows = block[part].dense
             held, slacks = rounded[: len(rows)], np.empty(len(rows))
             round_rows(rows, self.shift, self.scale, self.longest, self.whole, held, slacks)
-            finder.find(rows, held, slacks, out[:, first : first + size])
+            finder.find(rows, held, slacks, [cells[part] for cells in out])
 
     @staticmethod
-    def of(table: FloatArray, lines: NDArray[np.int32]) -> TablePoints:
-        """Points that stand in the rows of a table."""
+    def of(table: FloatArray) -> PointTable:
+        """The rows of a table."""
         whole = bool(np.all(table == np.floor(table)))
         shift = table.mean(axis=0, dtype=np.float64)
         shift = np.rint(shift) if whole else shift
@@ -60,8 +73,19 @@ class TablePoints:
         squares = np.einsum("ij,ij->i", moved, moved)
         single = np.empty((len(table), table.shape[1] + 1), dtype=np.float32)
         single[:, :-1], single[:, -1] = moved, -0.5 * squares
-        longest = float(np.sqrt(squares.max()))
-        return TablePoints(lines, table, single, shift, scale, longest, whole)
+        return PointTable(table, single, shift, scale, float(np.sqrt(squares.max())), whole)
+
+
+@dataclass(frozen=True)
+class TablePoints:
+    """The points of a map, as rows of a table that has each row once."""
+
+    lines: Lines
+    table: PointTable
+
+    def cells(self, block: Block, library: str, out: NDArray[Any]) -> None:
+        """Fill in the cells of rows: rows × partitionings."""
+        self.table.cells(block, library, [self.lines], [out])
 
 
 @dataclass(frozen=True)
@@ -81,13 +105,13 @@ class SparsePoints:
     by_point: SparseEntries
     halves: FloatArray  # -‖z‖²/2
 
-    def cells(self, block: Block, library: str, sizes: Sizes, out: NDArray[np.generic]) -> None:
-        """Fill in the cells of rows: sizes × rows × partitionings. No library is needed, as there
-        is no product of tables."""
+    def cells(self, block: Block, library: str, out: NDArray[Any]) -> None:
+        """Fill in the cells of rows: rows × partitionings. No library is needed, as there is no
+        product of tables."""
         rows = as_entries(block)
         find_cells_sparse(
             (rows.data, rows.indices, rows.indptr, rows.shape[1]), self.by_column, self.by_point,
-            self.halves, self.places, self.longest, self.whole, sizes, aligned(len(self.halves)),
+            self.halves, self.places, self.longest, self.whole, aligned(len(self.halves)),
             aligned(3, self.partitionings), out,
         )  # fmt: skip
 
@@ -112,7 +136,7 @@ def points_of(block: Block, samples: NDArray[np.int64]) -> TablePoints | SparseP
         rows, places = numbers, np.arange(len(numbers), dtype=np.int32)
     held = Block(block.matrix[rows])
     if table is not None:
-        return TablePoints.of(held.dense, places.reshape(samples.shape))
+        return TablePoints(places.reshape(samples.shape), PointTable.of(held.dense))
     are_distinct = len(rows) == len(numbers)
     return SparsePoints.of(held, len(samples), places[:0] if are_distinct else places)
 

@@ -153,7 +153,7 @@ def _outcome(here: Here, terms: RunTerms, trial: Trial) -> Outcome | None:
     endless = _endless.setdefault(terms.sources.digest, set())
     with (
         _slot(terms) as slot,
-        closing(run_in([slot], [trial], here.stopped, endless)) as coming,
+        closing(run_in([slot], [[trial]], here.stopped, endless)) as coming,
     ):
         return next(coming, None)
 

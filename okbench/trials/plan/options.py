@@ -36,10 +36,11 @@ class Options:
     `repetitions` names single permutations, counted from 0, where `trials` takes the first so many.
     `time_limit` is in seconds inside the learner, `memory_limit` in bytes, both per trial. `retry`
     names the endings that are run again; `again` runs everything again. `timing` measures one
-    trial at a time. `force` runs trials that are expected not to fit into the memory. `backend` is
-    one of BACKENDS. Left empty, or with "threads", compiled learners of okbench run in threads as
-    long as no limit is set, and all else in processes. With an engine of CLUSTERS trials run on the
-    machines of `cluster`.
+    trial at a time. With `sharing`, trials may compute once what they have in common, unless there
+    is a `memory_limit`. `force` runs trials that are expected not to fit into the memory. `backend`
+    is one of BACKENDS. Left empty, or with "threads", compiled learners of okbench run in threads
+    as long as no limit is set, and all else in processes. With an engine of CLUSTERS trials run on
+    the machines of `cluster`.
     """
 
     datasets: tuple[str, ...] | None = None
@@ -55,6 +56,7 @@ class Options:
     retry: frozenset[Status] = frozenset()
     again: bool = False
     timing: bool = False
+    sharing: bool = False
     force: bool = False
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -18,6 +18,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.run.guarded import run_guarded
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
+from okbench.trials.run.sharing import alone, groups_of, sharing_learners
 from okbench.trials.run.workers import terminable, use_one_thread
 from okbench.trials.trial_types import Outcome, Trial
 
@@ -42,11 +43,11 @@ def execute(
                 for outcome in _one_by_one(trials, load, limits, options):
                     yield replace(outcome, timed=True)
                 return
-            for backend, group in _by_backend(trials, options).items():
-                if backend == "processes":
-                    coming = run_guarded(group, load, limits, options.jobs)
-                else:
-                    coming = _side_by_side(group, load, limits, options.jobs)
+            is_sharing = options.sharing and options.memory_limit == math.inf
+            for backend, those in _by_backend(trials, options).items():
+                groups = groups_of(those) if is_sharing else alone(those)
+                start = run_guarded if backend == "processes" else _side_by_side
+                coming = start(groups, load, limits, options.jobs)
                 with closing(coming) as outcomes:
                     yield from outcomes
         finally:
@@ -59,7 +60,7 @@ def _one_by_one(
     """Here, or in one worker process when any of the trials needs one: under equal conditions."""
     ordered = alternating(trials)
     if "processes" in {_backend(trial, options) for trial in ordered}:
-        with closing(run_guarded(ordered, load, limits, 1)) as outcomes:
+        with closing(run_guarded(alone(ordered), load, limits, 1)) as outcomes:
             yield from outcomes
     else:
         yield from (attempt(trial, load, limits) for trial in ordered)
@@ -90,10 +91,10 @@ def _is_trusted(learner: str) -> bool:
 
 
 def _side_by_side(
-    trials: list[Trial], load: Load, limits: Limits, jobs: int
+    groups: Sequence[Sequence[Trial]], load: Load, limits: Limits, jobs: int
 ) -> Generator[Outcome, None, None]:
-    """Outcomes from threads, `jobs` trials at a time."""
-    jobs = min(jobs, len(trials))
+    """Outcomes from threads, `jobs` groups of trials at a time."""
+    jobs = min(jobs, len(groups))
     parallel = joblib.Parallel(
         n_jobs=jobs,
         backend="threading",
@@ -102,16 +103,17 @@ def _side_by_side(
         batch_size=1,
     )
     run: Any = joblib.delayed(_run)
-    outcomes = parallel(run(trial, load, limits) for trial in trials)
+    coming = parallel(run(group, load, limits) for group in groups)
     try:
-        for outcome in outcomes:  # noqa: UP028 – delegating would close them outside the filter
-            yield outcome
+        for outcomes in coming:
+            yield from outcomes
     finally:
         with warnings.catch_warnings():  # joblib warns of results that nobody waited for
             warnings.simplefilter("ignore", UserWarning)
-            outcomes.close()
+            coming.close()
 
 
-def _run(trial: Trial, load: Load, limits: Limits) -> Outcome:
+def _run(group: Sequence[Trial], load: Load, limits: Limits) -> list[Outcome]:
     use_one_thread()
-    return attempt(trial, load, limits)
+    learners = sharing_learners(group, load)
+    return [attempt(trial, load, limits, learner=learners.pop(trial, None)) for trial in group]

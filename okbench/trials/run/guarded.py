@@ -27,6 +27,7 @@ from okbench.trials.plan.planning import Load
 from okbench.trials.run.account import Account, Beginning, Warming
 from okbench.trials.run.protocol_loop import SLACK, Limits, never
 from okbench.trials.run.run_trial import attempt
+from okbench.trials.run.sharing import sharing_learners
 from okbench.trials.run.workers import use_one_thread
 from okbench.trials.trial_types import Outcome, Status, Trial
 
@@ -50,15 +51,16 @@ def grace_bytes(limit: float) -> float:
 
 
 def run_guarded(
-    trials: Sequence[Trial], load: Load, limits: Limits, jobs: int
+    groups: Sequence[Sequence[Trial]], load: Load, limits: Limits, jobs: int
 ) -> Generator[Outcome, None, None]:
-    """The outcomes of trials as they end, `jobs` at a time; a worker that dies costs one trial.
+    """The outcomes of trials as they end, `jobs` at a time, those of a group in one worker; a
+    worker that dies costs one trial.
 
     Closing the generator ends the workers, and nothing is handed out of the trials under way.
     """
-    slots = [Slot(load, limits) for _ in range(min(jobs, len(trials)))]
+    slots = [Slot(load, limits) for _ in range(min(jobs, len(groups)))]
     try:
-        yield from run_in(slots, trials)
+        yield from run_in(slots, groups)
     finally:
         for slot in slots:
             slot.end()
@@ -66,7 +68,7 @@ def run_guarded(
 
 def run_in(
     slots: Sequence[Slot],
-    trials: Sequence[Trial],
+    groups: Sequence[Sequence[Trial]],
     stopped: Callable[[], bool] = never,
     endless: set[str] | None = None,
 ) -> Generator[Outcome, None, None]:
@@ -75,15 +77,18 @@ def run_in(
     It returns early once `stopped` says so. `endless` are the learners whose warm-up was ended:
     they go without.
     """
-    waiting = deque(trials)
+    waiting = deque(groups)
     endless = set() if endless is None else endless
     failed_starts = 0
     ended: list[Outcome] = []
-    while waiting or ended or any(slot.trial for slot in slots):
+    while waiting or ended or any(slot.trial or slot.group for slot in slots):
         for slot in slots:
-            if waiting and slot.trial is None:
-                trial = waiting.popleft()
-                slot.give(trial, trial.learner not in endless)
+            if slot.trial is not None:
+                continue
+            if waiting and not slot.group:
+                slot.group.extend(waiting.popleft())
+            if slot.group:
+                slot.give(slot.group[0].learner not in endless)
         yield from ended  # while the next ones run
         ended = []
         wait([source for slot in slots for source in slot.sources], _POLL_SECONDS)
@@ -97,10 +102,10 @@ def run_in(
                 if failed_starts == _STARTS:
                     reason = f"no worker process could be started: {death}"
                     raise OkbenchError(reason) from death
-                waiting.appendleft(death.trial)
+                slot.group.appendleft(death.trial)
             except _EndlessWarmUp as end:
                 endless.add(end.trial.learner)
-                waiting.appendleft(end.trial)
+                slot.group.appendleft(end.trial)
         failed_starts = 0 if ended else failed_starts
 
 
@@ -121,7 +126,8 @@ class _EndlessWarmUp(_NotRun):
 
 
 class Slot:
-    """A worker, which is replaced when it is gone, and the trial that it runs.
+    """A worker, which is replaced when it is gone, the trial that it runs, and those of the same
+    group that follow.
 
     `modules` is a folder from which the worker imports first, if there is one.
     """
@@ -130,13 +136,16 @@ class Slot:
         self._load, self._limits, self._modules = load, limits, modules
         self._worker: Worker | None = None
         self.trial: Trial | None = None
+        self.group: deque[Trial] = deque()
 
     @property
     def sources(self) -> tuple[Any, ...]:
         return self._worker.sources if self._worker and self.trial else ()
 
-    def give(self, trial: Trial, warm_up: bool) -> None:
-        """Have a trial run."""
+    def give(self, warm_up: bool) -> None:
+        """Have the next trial of the group run."""
+        group = tuple(self.group)
+        trial = self.group.popleft()
         if self._worker is None or not self._worker.is_alive():
             self.end()
             self._worker = Worker(_serve, self._load, self._modules)
@@ -147,7 +156,7 @@ class Slot:
         self._base = self._deadline = self._since = math.inf
         self._polls = 0
         with suppress(OSError):  # it has died this moment, as `look` will find
-            self._worker.connection.send((trial, limits, warm_up))
+            self._worker.connection.send((group, limits, warm_up))
 
     def look(self) -> list[Outcome]:
         """The outcome of the trial if it has ended; one that overruns a limit is ended here."""
@@ -229,18 +238,24 @@ class Slot:
 
 
 def _serve(connection: Any, load: Load, modules: str = "") -> None:
-    """Run the trials that come, one at a time, until no more can come."""
+    """Run the first trial of each group that comes, one at a time, until no more can come. The
+    others of a group come later, as the first of what is left of it."""
     if modules:
         sys.path.insert(0, modules)
     use_one_thread()
+    learners: dict[Trial, Any] = {}
     while True:
         try:
-            trial, limits, warm_up = connection.recv()
+            group, limits, warm_up = connection.recv()
         except EOFError:
             return
         connection.send(_TAKEN)
+        if group[0] not in learners:
+            learners = sharing_learners(group, load)
+        learner = learners.pop(group[0], None)
         with _fence(limits.bytes):
-            outcome = attempt(trial, load, limits, connection.send, warm_up)
+            outcome = attempt(group[0], load, limits, connection.send, warm_up, learner)
+        del learner
         end_descendants()
         connection.send(outcome)
 

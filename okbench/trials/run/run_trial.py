@@ -33,16 +33,21 @@ _warming = Lock()
 
 
 def attempt(
-    trial: Trial, load: Load, limits: Limits, tell: Tell = nobody, warm_up: bool = True
+    trial: Trial,
+    load: Load,
+    limits: Limits,
+    tell: Tell = nobody,
+    warm_up: bool = True,
+    learner: Any = None,
 ) -> Outcome:
     """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`.
 
     `tell` is called with its progress. Without `warm_up`, a learner that compiles itself does
-    so on the clock.
+    so on the clock. The `learner`, which is `ready`, is made here unless it is given.
     """
     busy = psutil.getloadavg()[0]
     try:
-        outcome = _run(trial, load, limits, tell, warm_up)
+        outcome = _run(trial, load, limits, tell, warm_up, learner)
     except ends_the_run():
         raise
     except BaseException as error:  # sys.exit among them
@@ -62,7 +67,9 @@ def _kept(error: BaseException) -> dict[str, Any]:
     return {} if isinstance(error, OkbenchError) else {"traceback": tracebacks.tail(error)}
 
 
-def _run(trial: Trial, load: Load, limits: Limits, tell: Tell, warm_up: bool) -> Outcome:
+def _run(
+    trial: Trial, load: Load, limits: Limits, tell: Tell, warm_up: bool, learner: Any
+) -> Outcome:
     dataset = load(trial.dataset, trial.variant)
     if dataset.fingerprint != trial.fingerprint:
         raise OkbenchError(
@@ -78,7 +85,8 @@ def _run(trial: Trial, load: Load, limits: Limits, tell: Tell, warm_up: bool) ->
         _warm_up(cls, trial, dataset, limits)
     base = held_here() + handed
     tell(Beginning(base))
-    return walk(trial, dataset, _ready(cls, trial, dataset), limits, tell, base)
+    learner = ready(cls, trial, dataset) if learner is None else learner
+    return walk(trial, dataset, learner, limits, tell, base)
 
 
 def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
@@ -88,7 +96,7 @@ def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
     return rows_bytes(dataset) * rows // max(1, dataset.n_rows)
 
 
-def _ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
+def ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
     """The learner with its settings and draws; it knows the problem if it has `begin`."""
     kind = PROTOCOLS[trial.protocol]
     if kind.role_of(cls) is None:
@@ -113,7 +121,7 @@ def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:
             return
         few = _few_rows(dataset)
         taste = replace(trial, order="seeded", repetition=0)
-        walk(taste, few, _ready(cls, taste, few), replace(limits, seconds=min(limits.seconds, 10)))
+        walk(taste, few, ready(cls, taste, few), replace(limits, seconds=min(limits.seconds, 10)))
         _warm.add(key)
 
 

@@ -150,7 +150,8 @@ def tune(
     if not quests:
         raise DataError("no dataset of the run is here: " + "; ".join(absent.values()))
     seed = options.seed + APART
-    apart = replace(options, datasets=None, learners=None, trials=None, repetitions=None, seed=seed)
+    whole = replace(options, datasets=None, learners=None, trials=None, repetitions=None)
+    apart = replace(whole, seed=seed, sharing=True)
     tally = Tally(total=0, missing=absent)
     while waiting := [quest for quest in quests if quest.block]:
         for alike in _alike(search, waiting):

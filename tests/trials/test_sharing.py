@@ -1,0 +1,193 @@
+"""Searches whose trials compute together what they have in common."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from trial_material import load, trial
+
+from okbench.learners.isolation import nearest
+from okbench.learners.isolation.descent import IKOGD
+from okbench.learners.registry import allow, settings_of
+from okbench.papers.table_types import (
+    DatasetRow,
+    LearnerColumn,
+    Protocol,
+    Range,
+    Search,
+    Setting,
+    Table,
+)
+from okbench.trials.plan.options import Options
+from okbench.trials.run import execute as execution
+from okbench.trials.run.execute import execute
+from okbench.trials.run.sharing import alone, groups_of
+from okbench.trials.search.tuning import Tuning, tune
+from okbench.trials.store.files import Store
+from okbench.trials.trial_types import Outcome, Trial
+
+PSIS = (4, 8, 64, 128)
+
+
+def page(learner: str = "IK-OGD", map: str = "nearest", kind: Any = "train-test") -> Table:
+    settings = {
+        "psi": Setting(16, "default", "?"),
+        "map": Setting(map),
+        "partitionings": Setting(10),
+    }
+    return Table(
+        "made/shared", "shared", "made",
+        Protocol(kind, "accuracy", 1, block=50 if kind == "block-stream" else 0),
+        (DatasetRow("split", where="tables.yaml:5"),),
+        (LearnerColumn("IK", learner, "tables.yaml:6"),),
+        {("split", "IK"): settings},
+        search=Search((Range("psi", PSIS),), subset=1.0, at_least=1, runs=1, folds=3),
+        where="tables.yaml:1",
+    )  # fmt: skip
+
+
+def tuned(folder: Path, table: Table, **options: Any) -> tuple[Tuning, Mapping[str, Outcome]]:
+    store = Store(folder / "tune.jsonl")
+    found = tune(table, load, lambda n, v: None, store, Options(**options), lambda t: None)
+    return found, store.outcomes()
+
+
+def of_psi(psi: int, **changes: Any) -> Trial:
+    settings = {"map": "nearest", "partitionings": 10, "psi": psi}
+    defaults = {name: getattr(IKOGD(), name) for name in settings_of(IKOGD)}
+    given = tuple(sorted({**defaults, **settings}.items()))
+    return replace(trial(dataset="split", settings=given, **changes), learner="IK-OGD")
+
+
+class Telling:
+    """Predicts 1 where it shares, and -1 where it does not; `dies` ends its process."""
+
+    version = 1
+    shared_setting = "number"
+
+    def __init__(self, number: int = 0, dies: bool = False) -> None:
+        self.number, self.dies, self.others = number, dies, 0
+
+    @staticmethod
+    def share(learners: Sequence[Telling]) -> None:
+        for each in learners:
+            each.others = len(learners) - 1
+
+    def learn(self, X: Any, y: Any) -> Any:
+        if self.dies and self.number == 1:
+            os._exit(1)
+        return self.predict(X)
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), 1 if self.others else -1)
+
+
+def telling(number: int, **more: Any) -> Trial:
+    settings = tuple(sorted({"dies": False, **more, "number": number}.items()))
+    return replace(trial(settings=settings), learner=f"{__name__}:Telling")
+
+
+@pytest.fixture(autouse=True)
+def _allowed() -> None:
+    allow(f"{__name__}:Telling")
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind", "map", "options"),
+    [
+        ("IK-OGD", "train-test", "nearest", {}),
+        ("IK-OGD", "train-test", "iforest", {"jobs": 2}),
+        ("IK-OGD", "train-test", "nearest", {"backend": "processes"}),
+        ("IK-OGD", "block-stream", "nearest", {"jobs": 2}),
+        ("IK-OGD-dual", "train-test", "nearest", {}),
+        ("IK-SVM", "train-test", "nearest", {"jobs": 2}),
+        ("IK-LIBSVM", "train-test", "nearest", {}),
+    ],
+)
+def test_a_search_that_shares_chooses_and_records_the_same(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    learner: str,
+    kind: str,
+    map: str,
+    options: dict[str, Any],
+) -> None:
+    table = page(learner, map, kind)
+    shared, known = tuned(tmp_path / "shared", table, **options)
+    monkeypatch.setattr(execution, "groups_of", alone)
+    expected, known_alone = tuned(tmp_path / "alone", table, **options)
+    assert len(known) == len(PSIS) * 3
+    assert known.keys() == known_alone.keys()
+    for id_, outcome in known.items():
+        other = known_alone[id_]
+        assert outcome.status == "done"
+        assert (outcome.total, outcome.rows) == (other.total, other.rows)
+        assert [point[:2] for point in outcome.curve] == [point[:2] for point in other.curve]
+    (choice,), (choice_alone,) = shared.choices, expected.choices
+    assert choice.tries == choice_alone.tries
+    assert choice.values == choice_alone.values
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_learners_of_a_group_are_told_of_each_other(
+    monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    monkeypatch.setattr(Telling, "compiled", backend == "threads", raising=False)
+    trials = [telling(1), telling(2), telling(3), replace(telling(1), repetition=1)]
+    ones = int(np.sum(load("blobs").y == 1))
+    options = Options(backend=backend, jobs=2, sharing=True)
+    found = {each.trial: each.total for each in execute(trials, load, options)}
+    assert [found[each] for each in trials] == [600 - ones] * 3 + [ones]
+    unshared = execute(trials, load, replace(options, sharing=False))
+    assert {each.total for each in unshared} == {ones}
+    limited = execute(trials, load, replace(options, memory_limit=1e9))
+    assert {each.total for each in limited} == {ones}
+
+
+def test_the_others_of_a_group_are_run_when_one_ends_its_process() -> None:
+    trials = [telling(number, dies=True) for number in range(4)]
+    options = Options(backend="processes", sharing=True)
+    found = {each.trial: each for each in execute(trials, load, options)}
+    ones = int(np.sum(load("blobs").y == 1))
+    assert [found[each].status for each in trials] == ["done", "failed", "done", "done"]
+    assert {found[each].total for each in trials if found[each].total is not None} == {600 - ones}
+
+
+def test_rows_of_a_fold_are_multiplied_once_for_all_psi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_rows: Counter[int] = Counter()
+    cells = nearest.PointTable.cells
+
+    def counted(table: Any, block: Any, library: Any, several: Any, out: Any) -> None:
+        n_rows[len(several)] += len(block)
+        cells(table, block, library, several, out)
+
+    monkeypatch.setattr(nearest.PointTable, "cells", counted)
+    tuned(tmp_path, page())
+    assert load("split").n_train == 400
+    assert n_rows[len(PSIS)] == 3 * 400  # training and test rows of every fold
+    assert sum(n_rows.values()) - n_rows[len(PSIS)] <= 300  # the warm-up
+
+
+def test_groups_differ_in_the_shared_setting_alone() -> None:
+    trials = [of_psi(4), trial(), of_psi(8), of_psi(4, repetition=1), of_psi(16)]
+    other = replace(trials[0], settings=(*trials[0].settings[:-1], ("step", 0.1)))
+    assert groups_of([*trials, other]) == [
+        [trials[0], trials[2], trials[4]], [trials[1]], [trials[3]], [other],
+    ]  # fmt: skip
+
+
+def test_where_sharing_fails_each_trial_says_what_is_wrong() -> None:
+    trials = [of_psi(4, protocol="train-test"), of_psi(1, protocol="train-test")]
+    found = {each.trial.id: each for each in execute(trials, load, Options(sharing=True))}
+    assert found[trials[0].id].status == "done"
+    assert found[trials[1].id].status == "failed"
+    assert "psi = 1: it must be 2 or more" in found[trials[1].id].reason
