@@ -14,6 +14,7 @@ from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import mini_batches
 from okbench.learners.batch.particle_angles import Angles, angles_of
 from okbench.learners.batch.stein import STEPS, Stein
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.rules.bkm import (
     NOBODY,
     TOGETHER,
@@ -217,8 +218,8 @@ class BKM(BatchLearner):
         """The particles before any row: normals for the weights, the scales and the noise."""
         form = self._form(problem)
         count, size, n_features = self.particles, self.components, problem.n_features
-        numbers = np.zeros((count, _whole_lines(form.n_weights + n_features)), kind)
-        noise = np.zeros((n_features, form.lanes), kind)
+        numbers = aligned(count, _whole_lines(form.n_weights + n_features), kind=kind)
+        noise = aligned(n_features, form.lanes, kind=kind)
         # In doubles the weights take twice the particles' memory, so they are not copied, and gone
         # before the gradients are there.
         by_class = (
@@ -375,7 +376,7 @@ def _scores_of(model: Particles, block: Block) -> Iterator[tuple[slice, FloatArr
 
 
 def _scratch(form: Form, kind: Any) -> ParticleScratch:
-    features = np.zeros((2, TOGETHER, form.lanes), kind)
+    features = aligned(2, TOGETHER, form.lanes, kind=kind)
     return ParticleScratch(features[0], features[1], np.zeros((TOGETHER, form.classes), kind))
 
 

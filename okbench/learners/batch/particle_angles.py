@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.rules.bkm import (
     TOGETHER,
     Entries,
@@ -64,10 +65,10 @@ def _filled_up(count: int) -> int:
 class _DenseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         n_lines, (n_features, lanes) = _filled_up(count), noise.shape
-        self.values = np.empty((n_lines, lanes), noise.dtype)
+        self.values = aligned(n_lines, lanes, kind=noise.dtype)
         self._block, self._noise = block, noise
         self._rows, self._scaled = np.zeros((2, n_lines, n_features), noise.dtype)
-        self._product = np.empty((n_features, lanes), noise.dtype)
+        self._product = aligned(n_features, lanes, kind=noise.dtype)
 
     def take(self, chosen: NDArray[np.int64]) -> None:
         if self._block.is_sparse:
@@ -88,7 +89,7 @@ class _DenseAngles:
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
-        self.values = np.empty((_filled_up(count), noise.shape[1]), noise.dtype)
+        self.values = aligned(_filled_up(count), noise.shape[1], kind=noise.dtype)
         self._rows = matrix.data, matrix.indices, matrix.indptr
         self._noise = noise
         self._batch = self._sized(0)
