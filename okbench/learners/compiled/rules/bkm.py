@@ -20,8 +20,8 @@ from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import REASSOCIATED
 from okbench.learners.compiled.single_precision import sincos_lines
 from okbench.learners.compiled.vector_products import (
-    add_sparse_inner_products,
     find_slopes,
+    inner_products,
     sparse_product,
 )
 
@@ -49,18 +49,36 @@ class ParticleScratch(NamedTuple):
     scores: NDArray[Any]  # TOGETHER × classes; then what the loss does as they rise
 
 
+class Entries(NamedTuple):
+    """The entries of a batch of sparse rows. Without rows it says that the angles are given."""
+
+    values: NDArray[Any]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int32]  # of each row, and the end of the last one
+    work: NDArray[Any]  # a number for each entry
+
+
 @compiled(fastmath=FUSED)
 def learn_batch(
-    form: Form, angles: Any, labels: Any, share: float, particle: Any, gradient: Any, totals: Any,
-    scratch: ParticleScratch,
+    form: Form, angles: Any, entries: Entries, noise: Any, labels: Any, share: float,
+    particle: Any, gradient: Any, totals: Any, scratch: ParticleScratch,
 ) -> None:  # fmt: skip
     """Add the loss's gradient by a particle's weights to `gradient`, and the particle's scores to
-    `totals`; angles become what the loss does as they rise. `share` is the part of each row."""
+    `totals`. `share` is the part of each row in the loss.
+
+    The angles of all rows are given, and become what the loss does as they rise. Those of sparse
+    rows are made here, a few rows at a time, and so is the gradient by the scales.
+    """
     cosines, sines, scores = scratch
     weights, slopes = by_class(form, particle), by_class(form, gradient)
     constant, constant_slope = constant_weights(form, particle), constant_weights(form, gradient)
-    for first in range(0, len(angles), TOGETHER):
-        find_few_scores(form, angles, first, weights, constant, cosines, sines, scores)
+    scales, scale_slopes = particle[form.n_weights :], gradient[form.n_weights :]
+    is_sparse, moves_scales = len(entries.starts) > 1, form.n_moved > form.n_weights
+    for first in range(0, len(labels), TOGETHER):
+        line = 0 if is_sparse else first
+        if is_sparse:
+            find_sparse_angles(entries, first, scales, noise, angles)
+        find_few_scores(form, angles, line, weights, constant, cosines, sines, scores)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 totals[first + i, m] += scores[i, m]
@@ -69,17 +87,26 @@ def learn_batch(
             add_four(scores, m, cosines, sines, slopes)
         for m in range(form.biased):
             constant_slope[m] += scores[0, m] + scores[1, m] + scores[2, m] + scores[3, m]
-        if form.n_moved > form.n_weights:
-            find_slopes(scores, particle, cosines, sines, first, angles)
+        if moves_scales:
+            find_slopes(scores, particle, cosines, sines, line, angles)
+            if is_sparse:
+                add_sparse_slopes(entries, first, noise, angles, scale_slopes)
 
 
 @compiled(fastmath=FUSED)
-def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: ParticleScratch) -> None:
-    """out: the scores of a particle."""
+def score_batch(
+    form: Form, angles: Any, entries: Entries, noise: Any, particle: Any, out: Any,
+    scratch: ParticleScratch,
+) -> None:  # fmt: skip
+    """out: the scores of a particle, with angles and sparse rows as in `learn_batch`."""
     cosines, sines, scores = scratch
     weights, constant = by_class(form, particle), constant_weights(form, particle)
-    for first in range(0, len(angles), TOGETHER):
-        find_few_scores(form, angles, first, weights, constant, cosines, sines, scores)
+    scales, is_sparse = particle[form.n_weights :], len(entries.starts) > 1
+    for first in range(0, len(out), TOGETHER):
+        line = 0 if is_sparse else first
+        if is_sparse:
+            find_sparse_angles(entries, first, scales, noise, angles)
+        find_few_scores(form, angles, line, weights, constant, cosines, sines, scores)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 out[first + i, m] = scores[i, m]
@@ -174,22 +201,6 @@ def gather(rows: Any, chosen: Any, out: Any) -> None:
             line[n] = row[n]
 
 
-class Entries(NamedTuple):
-    """The entries of a batch of sparse rows, row by row and again column by column.
-
-    `starts` has an end of the last row, and `column_starts` one of each of the `used` columns.
-    """
-
-    values: NDArray[Any]
-    columns: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    column_values: NDArray[Any]
-    lines: NDArray[np.int32]  # the row of each entry within the batch
-    column_starts: NDArray[np.int32]
-    used: NDArray[np.int32]  # the columns that occur in the batch, in rising order
-    scaled: NDArray[Any]  # values times the scales of a particle
-
-
 @compiled()
 def n_entries(starts: Any, chosen: Any) -> int:
     """The entries of the chosen sparse rows."""
@@ -200,57 +211,36 @@ def n_entries(starts: Any, chosen: Any) -> int:
 
 
 @compiled(fastmath=FUSED)
-def take_entries(rows: Any, chosen: Any, batch: Any) -> int:
-    """Fill `batch` with the chosen sparse rows; the number of columns that occur in them."""
+def take_entries(rows: Any, chosen: Any, entries: Any) -> None:
+    """Fill `entries` with the chosen sparse rows; those behind them are empty."""
     values, columns, starts = rows
-    places = batch.column_starts
-    places[:] = 0
     n = 0
     for i in range(len(chosen)):
-        batch.starts[i] = n
+        entries.starts[i] = n
         for e in range(starts[chosen[i]], starts[chosen[i] + 1]):
-            batch.values[n], batch.columns[n] = values[e], columns[e]
-            places[columns[e]] += 1
+            entries.values[n], entries.columns[n] = values[e], columns[e]
             n += 1
-    batch.starts[len(chosen) :] = n
-    end = n_used = 0
-    for column in range(len(places) - 1):
-        occurs = places[column]
-        places[column] = end
-        end += occurs
-        if occurs:
-            batch.used[n_used] = column
-            n_used += 1
-    for i in range(len(chosen)):
-        for e in range(batch.starts[i], batch.starts[i + 1]):
-            place = places[batch.columns[e]]
-            batch.column_values[place], batch.lines[place] = batch.values[e], i
-            places[batch.columns[e]] += 1
-    # Each column's place is now its end, which is the start of the next one that occurs.
-    start = 0
-    for u in range(n_used):
-        end = places[batch.used[u]]
-        places[u] = start
-        start = end
-    places[n_used] = start
-    return n_used
+    entries.starts[len(chosen) :] = n
 
 
 @compiled(fastmath=FUSED)
-def sparse_angles(batch: Any, scales: Any, noise: Any, angles: Any) -> None:
-    """angles: the rows of a batch, times the scales, times the noise; a row at its end has none."""
-    for e in range(batch.starts[-1]):
-        batch.scaled[e] = batch.values[e] * scales[batch.columns[e]]
-    sparse_product(batch.scaled, batch.columns, batch.starts, noise, angles)
+def find_sparse_angles(entries: Any, first: int, scales: Any, noise: Any, angles: Any) -> None:
+    """angles: rows from `first` on, times the scales, times the noise."""
+    values, columns, starts, work = entries
+    for e in range(starts[first], starts[first + TOGETHER]):
+        work[e] = values[e] * scales[columns[e]]
+    sparse_product(work, columns, starts[first:], noise, angles)
 
 
 @compiled(fastmath=FUSED)
-def add_sparse_slopes(batch: Any, n_used: int, noise: Any, slopes: Any, gradient: Any) -> None:
-    """Add to `gradient` what the loss does as each scale rises."""
-    add_sparse_inner_products(
-        batch.column_values, batch.lines, batch.column_starts, slopes, noise,
-        batch.used[:n_used], gradient,
-    )  # fmt: skip
+def add_sparse_slopes(entries: Any, first: int, noise: Any, slopes: Any, to: Any) -> None:
+    """Add to `to` what the loss does as each scale rises, by these rows' slopes of the angles."""
+    values, columns, starts, work = entries
+    for i in range(TOGETHER):
+        start, stop = starts[first + i], starts[first + i + 1]
+        inner_products(columns, start, stop, noise, slopes, i, noise.shape[1], work)
+        for e in range(start, stop):
+            to[columns[e]] += values[e] * work[e - start]
 
 
 @compiled(fastmath=FUSED)
