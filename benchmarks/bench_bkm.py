@@ -25,7 +25,7 @@ from benchmarks.streams import SHAPES, Stream, stream
 from okbench.base.jit import compiled
 from okbench.learners.batch.bkm import BKM
 from okbench.learners.batch.particle_angles import SPARSE_BELOW
-from okbench.learners.compiled.single_precision import sincos_line
+from okbench.learners.compiled.single_precision import sincos_lines
 from okbench.learners.contract import Draws
 
 NAMES = ("a9a", "w8a", "ijcnn1")
@@ -116,15 +116,15 @@ def _products(n_features: int) -> dict[str, Any]:
 
 def _sincos() -> Any:
     """The sines and cosines of a particle, line by line in the nearest cache."""
-    angles = np.random.default_rng(0).uniform(-30, 30, COMPONENTS).astype(np.float32)
-    sines, cosines = np.empty((2, COMPONENTS), np.float32)
+    angles = np.random.default_rng(0).uniform(-30, 30, (1, COMPONENTS)).astype(np.float32)
+    sines, cosines = np.empty((2, 1, COMPONENTS), np.float32)
     return lambda: _sincos_again(angles, sines, cosines, BATCH)
 
 
 @compiled()
 def _sincos_again(angles: Any, sines: Any, cosines: Any, times: int) -> None:
     for _ in range(times):
-        sincos_line(angles, sines, cosines)
+        sincos_lines(angles, 0, sines, cosines)
 
 
 def _peak(rows: Stream) -> float:

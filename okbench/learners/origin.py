@@ -47,7 +47,7 @@ class Origin(NamedTuple):
         """The origin of a model whose first rows are these."""
         if self.is_chosen or not len(block):
             return self
-        if not self._error(block.squared_norms[0]) > MOVED_FROM:
+        if not self.sharpness or not self._error(block.squared_norms[0]) > MOVED_FROM:
             return self._replace(is_chosen=True)
         row = block[:1].dense[0]
         share = LEFT / len(row)

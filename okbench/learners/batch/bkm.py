@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import mini_batches
-from okbench.learners.batch.particle_angles import Angles, angles_of
+from okbench.learners.batch.particle_angles import Angles, angles_of, n_lines
 from okbench.learners.batch.stein import STEPS, Stein
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.rules.bkm import (
     NOBODY,
     TOGETHER,
@@ -217,8 +218,8 @@ class BKM(BatchLearner):
         """The particles before any row: normals for the weights, the scales and the noise."""
         form = self._form(problem)
         count, size, n_features = self.particles, self.components, problem.n_features
-        numbers = np.zeros((count, _whole_lines(form.n_weights + n_features)), kind)
-        noise = np.zeros((n_features, form.lanes), kind)
+        numbers = aligned(count, _whole_lines(form.n_weights + n_features), kind=kind)
+        noise = aligned(n_features, form.lanes, kind=kind)
         # In doubles the weights take twice the particles' memory, so they are not copied, and gone
         # before the gradients are there.
         by_class = (
@@ -313,11 +314,11 @@ class _Batch:
     ) -> None:
         self._model, self._angles, self._size = model, angles, size
         self._is_binary = is_binary
-        n_lines, kind = len(angles.values), model.noise.dtype
+        lines, kind = n_lines(angles), model.noise.dtype
         self._share = 1.0 / size if is_mean else 1.0
         self._targets = np.empty(size)
-        self._labels = np.full(n_lines, NOBODY)
-        self._totals = np.zeros((n_lines, model.form.classes))
+        self._labels = np.full(lines, NOBODY)
+        self._totals = np.zeros((lines, model.form.classes))
         self._scratch = _scratch(model.form, kind)
 
     def take(self, chosen: NDArray[np.int64], targets: FloatArray) -> None:
@@ -333,23 +334,25 @@ class _Batch:
     def add_gradients(self, gradients: NDArray[Any], progress: Progress) -> bool:
         """Add the gradients of all particles, unless the clock says to stop; whether they are."""
         form, numbers, noise = self._model
-        end = form.n_weights + len(noise)
+        angles, scales = self._angles, slice(form.n_weights, form.n_weights + len(noise))
         for particle, gradient in zip(numbers, gradients, strict=True):
             if progress.must_stop():
                 return False
-            self._angles.find(particle[form.n_weights : end])
-            learn_batch(
-                form,
-                self._angles.values,
-                self._labels,
-                self._share,
-                particle,
-                gradient,
-                self._totals,
-                self._scratch,
-            )
-            if form.n_moved > form.n_weights:
-                self._angles.add_slopes(gradient[form.n_weights : end])
+            for part in angles.parts:
+                learn_batch(
+                    form,
+                    angles.find(particle[scales], part),
+                    angles.entries,
+                    noise,
+                    self._labels[part],
+                    self._share,
+                    particle,
+                    gradient,
+                    self._totals[part],
+                    self._scratch,
+                )
+                if form.n_moved > form.n_weights:
+                    angles.add_slopes(gradient[scales], part)
         return True
 
     def mistakes(self) -> int:
@@ -367,15 +370,17 @@ def _scores_of(model: Particles, block: Block) -> Iterator[tuple[slice, FloatArr
         part = block[rows]
         angles = angles_of(part, noise, len(part))
         angles.take(np.arange(len(part)))
-        scores = np.empty((len(angles.values), form.classes))
+        scores = np.empty((n_lines(angles), form.classes))
         for particle in numbers:
-            angles.find(particle[form.n_weights : form.n_weights + len(noise)])
-            score_batch(form, angles.values, particle, scores, scratch)
+            scales = particle[form.n_weights : form.n_weights + len(noise)]
+            for lines in angles.parts:
+                found = angles.find(scales, lines)
+                score_batch(form, found, angles.entries, noise, particle, scores[lines], scratch)
             yield rows, scores[: len(part)]
 
 
 def _scratch(form: Form, kind: Any) -> ParticleScratch:
-    features = np.zeros((2, TOGETHER, form.lanes), kind)
+    features = aligned(2, TOGETHER, form.lanes, kind=kind)
     return ParticleScratch(features[0], features[1], np.zeros((TOGETHER, form.classes), kind))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, add_prior, move_numbers
 
 COLUMNS = 256  # numbers of each particle that are multiplied at once
@@ -36,13 +37,13 @@ class Stein:
     ) -> None:
         count = len(particles)
         self.particles = particles
-        self.gradients = np.zeros_like(particles)
-        self.squares = np.zeros_like(particles)
+        self.gradients = aligned(*particles.shape, kind=particles.dtype)
+        self.squares = aligned(*particles.shape, kind=particles.dtype)
         self.bandwidth = math.nan  # of the latest update
         self._n_weights, self._n_moved = n_weights, n_moved
         self._decay, self._rate, self._given = decay, rate, bandwidth
         self._step, self._is_first = STEPS[step], True
-        self._products = np.empty((2, count * COLUMNS), particles.dtype)
+        self._products = aligned(2, count * COLUMNS, kind=particles.dtype)
         # Never used at the same time.
         self._wide = self._products.reshape(-1).view(np.float64)
         self._distances, self._scratch = np.empty((2, count, count))

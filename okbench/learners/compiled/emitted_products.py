@@ -128,32 +128,6 @@ def sparse_product(
 
 
 @emitted
-def add_sparse_inner_products(
-    typing: Any, values: Any, columns: Any, starts: Any, matrix: Any, other: Any, chosen: Any,
-    out: Any,
-) -> Any:  # fmt: skip
-    """Add to out[chosen[i]] the inner product of row i of that product, which is not kept, and row
-    chosen[i] of the other matrix."""
-    kinds = (values, columns, starts, matrix, other, chosen, out)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        *entries, matrix, other, chosen, out = (
-            context.make_array(kind)(context, builder, given)
-            for kind, given in zip(kinds, arguments, strict=True)
-        )
-        n_rows = builder.extract_value(chosen.shape, 0)
-        for row, lane, sums in summed_rows(builder, entries, n_rows, matrix):
-            line = item(builder, chosen, row)
-            vector = sums[0].type.pointee
-            others = loaded(builder, element(builder, other, line, lane), vector, len(sums))
-            held = [builder.load(total) for total in sums]
-            add_inner(builder, held, others, builder.gep(out.data, [line]))
-        return context.get_dummy_value()
-
-    return types.void(*kinds), generate
-
-
-@emitted
 def find_slopes(
     typing: Any, residuals: Any, weights: Any, cosines: Any, sines: Any, first: Any, out: Any
 ) -> Any:
@@ -210,10 +184,12 @@ def inner_products(
             context.make_array(kinds[a])(context, builder, arguments[a]) for a in (0, 3, 4, 7)
         )
         _, start, stop, _, _, k, width, _ = arguments
+        number = matrix.data.type.pointee
         with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
             place = builder.gep(out.data, [builder.sub(e, start)])
-            builder.store(ir.DoubleType()(0.0), place)
-        for lane, vector, count in stretches(builder, width):
+            builder.store(number(0.0), place)
+        sizes = SWEEPS if number == DOUBLE else registers(number)
+        for lane, vector, count in stretches(builder, width, sizes, number):
             held = loaded(builder, element(builder, other, k, lane), vector, count)
             with cgutils.for_range_slice(builder, start, stop, WORD(1)) as (e, _):
                 first = element(builder, matrix, item(builder, columns, e), lane)
@@ -351,8 +327,7 @@ def summed_rows(
     its first lane there and the sums, which the body of the loop writes away."""
     values, columns, starts = entries
     width, number = builder.extract_value(matrix.shape, 1), matrix.data.type.pointee
-    sizes = *((count, whole_register(number)) for count in REGISTERS), (1, 1)
-    for lane, vector, count in stretches(builder, width, sizes, number):
+    for lane, vector, count in stretches(builder, width, registers(number), number):
         with cgutils.for_range(builder, n_rows) as row:
             start = item(builder, starts, row.index)
             stop = item(builder, starts, builder.add(row.index, WORD(1)))
@@ -362,6 +337,11 @@ def summed_rows(
                 lanes = loaded(builder, first, vector, count)
                 add_lanes(builder, item(builder, values, e), lanes, sums)
             yield row.index, lane, sums
+
+
+def registers(number: Any) -> tuple[tuple[int, int], ...]:
+    """Vectors × numbers that a sweep of sparse rows in this precision adds up at once."""
+    return *((count, whole_register(number)) for count in REGISTERS), (1, 1)
 
 
 def whole_register(number: Any) -> int:

@@ -7,7 +7,7 @@ over, and in an unbounded expansion a block of rows are lanes that supports swee
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -110,12 +110,12 @@ def padded(count: int) -> int:
     return -(-count // LANES) * LANES
 
 
-def aligned(*shape: int) -> FloatArray:
+def aligned(*shape: int, kind: Any = np.float64) -> NDArray[Any]:
     """Zeros that begin on a cache line."""
-    size = math.prod(shape)
-    raw = np.zeros(size + CACHE_LINE // 8)
-    first = -raw.__array_interface__["data"][0] % CACHE_LINE // 8
-    return cast(FloatArray, raw[first : first + size].reshape(shape))
+    size, width = math.prod(shape), np.dtype(kind).itemsize
+    raw = np.zeros(size + CACHE_LINE // width, kind)
+    first = -raw.__array_interface__["data"][0] % CACHE_LINE // width
+    return raw[first : first + size].reshape(shape)
 
 
 @inlined

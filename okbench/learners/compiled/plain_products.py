@@ -72,20 +72,6 @@ def sparse_product(values: Any, columns: Any, starts: Any, matrix: Any, out: Any
 
 
 @plain
-def add_sparse_inner_products(
-    values: Any, columns: Any, starts: Any, matrix: Any, other: Any, chosen: Any, out: Any
-) -> None:
-    """Add to out[chosen[i]] the inner product of row i of that product, which is not kept, and row
-    chosen[i] of the other matrix."""
-    for j in range(matrix.shape[1]):
-        for i in range(len(chosen)):
-            total = matrix.dtype.type(0.0)
-            for e in range(starts[i], starts[i + 1]):
-                total += values[e] * matrix[columns[e], j]
-            out[chosen[i]] += total * other[chosen[i], j]
-
-
-@plain
 def find_slopes(
     residuals: Any, weights: Any, cosines: Any, sines: Any, first: int, out: Any
 ) -> None:

@@ -53,31 +53,35 @@ def sincos_single(x: Any) -> tuple[Any, Any]:
 
 
 @compiled(fastmath=FUSED)
-def sincos_line(angles: Any, sines: Any, cosines: Any) -> None:
-    """Sines and cosines of a line of angles."""
-    reach = _reach(angles[0])
-    if not _squares(angles) <= reach * reach and _is_beyond(angles, reach):
-        for j in range(len(angles)):
-            sines[j], cosines[j] = math.sin(angles[j]), math.cos(angles[j])
-        return
-    for j in range(len(angles)):
-        sines[j], cosines[j] = _turned(angles[j])
+def sincos_lines(angles: Any, first: int, sines: Any, cosines: Any) -> None:
+    """Sines and cosines of lines of angles from `first` on, as many as there are lines of sines."""
+    reach = _reach(angles[first, 0])
+    for i in range(len(sines)):
+        if not _squares(angles, first + i) <= reach * reach and _is_beyond(
+            angles, first + i, reach
+        ):
+            for j in range(angles.shape[1]):
+                sines[i, j] = math.sin(angles[first + i, j])
+                cosines[i, j] = math.cos(angles[first + i, j])
+        else:
+            for j in range(angles.shape[1]):
+                sines[i, j], cosines[i, j] = _turned(angles[first + i, j])
 
 
 @compiled(fastmath=REASSOCIATED)
-def _squares(angles: Any) -> Any:
-    """The sum of squares: while it is small, no angle needs to be looked at by itself."""
-    total = angles[0] * angles[0]
-    for j in range(1, len(angles)):
-        total += angles[j] * angles[j]
+def _squares(angles: Any, i: int) -> Any:
+    """The sum of a line's squares: while it is small, no angle needs to be looked at by itself."""
+    total = angles[i, 0] * angles[i, 0]
+    for j in range(1, angles.shape[1]):
+        total += angles[i, j] * angles[i, j]
     return total
 
 
 @compiled()
-def _is_beyond(angles: Any, reach: float) -> bool:
+def _is_beyond(angles: Any, i: int, reach: float) -> bool:
     beyond = 0
-    for angle in angles:
-        beyond += not abs(angle) <= reach
+    for j in range(angles.shape[1]):
+        beyond += not abs(angles[i, j]) <= reach
     return beyond > 0
 
 

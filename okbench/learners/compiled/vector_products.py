@@ -6,10 +6,9 @@ definition that the first are tested against, and for a Numba whose internals ha
 OKBENCH_PLAIN_KERNELS=1 in the environment before okbench is imported.
 
 Sums over the entries of a row are equal to the last bit in both. Inner products over lanes
-(`inner_product`, `inner_products`, `add_sparse_inner_products`) add up in another order: they
-differ by rounding, at most width × 2^-52 times the sum of the products' magnitudes. The products of
-sparse rows, `sparse_product` and `add_sparse_inner_products`, and `find_slopes` are in single
-precision as well.
+(`inner_product`, `inner_products`) add up in another order: they differ by rounding, at most
+width × 2^-52 times the sum of the products' magnitudes. `sparse_product`, `inner_products` and
+`find_slopes` are in single precision as well.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from okbench.base.jit import PLAIN_KERNELS
 
 if PLAIN_KERNELS:
     from okbench.learners.compiled.plain_products import (
-        add_sparse_inner_products,
         direct_products,
         find_slopes,
         inner_product,
@@ -33,7 +31,6 @@ if PLAIN_KERNELS:
     )
 else:
     from okbench.learners.compiled.emitted_products import (
-        add_sparse_inner_products,
         direct_products,
         find_slopes,
         inner_product,
@@ -49,7 +46,6 @@ else:
 
 __all__ = [
     "LANES",
-    "add_sparse_inner_products",
     "direct_products",
     "find_slopes",
     "inner_product",

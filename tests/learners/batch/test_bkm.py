@@ -12,7 +12,7 @@ from benchmarks.plain.bkm import bkm, features, softmax
 from okbench.base.errors import UsageError
 from okbench.learners.batch import base, particle_angles
 from okbench.learners.batch.bkm import BKM, iterations_of
-from okbench.learners.compiled.single_precision import SINGLE_REACH, sincos_line
+from okbench.learners.compiled.single_precision import SINGLE_REACH, sincos_lines
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from tests.learners import rrf_oracle
 from tests.learners.batch.clocks import Marking
@@ -302,17 +302,18 @@ def test_the_rule_of_the_number_of_updates(n_rows, updates):
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("reach", [1e-3, 1.0, 30.0, SINGLE_REACH, 1e5, 1e7])
 def test_sines_and_cosines_in_either_precision(kind, reach):
-    angles = np.random.default_rng(1).uniform(-reach, reach, 40_000).astype(kind)
-    sines, cosines = np.empty((2, len(angles)), kind)
-    sincos_line(angles, sines, cosines)
+    angles = np.random.default_rng(1).uniform(-reach, reach, (5, 10_000)).astype(kind)
+    sines, cosines = np.empty((2, 4, 10_000), kind)
+    sincos_lines(angles, 1, sines, cosines)
+    angles = angles[1:]
     wide, bound = angles.astype(np.longdouble), 1.2e-7 if kind is np.float32 else 1e-15
     assert float(np.max(np.abs(sines - np.sin(wide)))) < bound
     assert float(np.max(np.abs(cosines - np.cos(wide)))) < bound
 
 
 def test_an_angle_that_is_no_number_stays_one_alone():
-    angles = np.array([1.0, np.nan, 2.0, np.inf], np.float32)
-    sines, cosines = np.empty((2, 4), np.float32)
-    sincos_line(angles, sines, cosines)
-    assert np.isnan(sines).tolist() == np.isnan(cosines).tolist() == [False, True, False, True]
-    np.testing.assert_allclose(sines[[0, 2]], np.sin([1.0, 2.0]), atol=1e-7)
+    angles = np.array([[1.0, np.nan, 2.0, np.inf]], np.float32)
+    sines, cosines = np.empty((2, 1, 4), np.float32)
+    sincos_lines(angles, 0, sines, cosines)
+    assert np.isnan(sines).tolist() == np.isnan(cosines).tolist() == [[False, True, False, True]]
+    np.testing.assert_allclose(sines[0, [0, 2]], np.sin([1.0, 2.0]), atol=1e-7)

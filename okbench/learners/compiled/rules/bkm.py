@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, exp
 from okbench.learners.compiled.lanes import REASSOCIATED
-from okbench.learners.compiled.single_precision import sincos_line
+from okbench.learners.compiled.single_precision import sincos_lines
 from okbench.learners.compiled.vector_products import (
-    add_sparse_inner_products,
     find_slopes,
+    inner_products,
     sparse_product,
 )
 
@@ -49,109 +49,147 @@ class ParticleScratch(NamedTuple):
     scores: NDArray[Any]  # TOGETHER × classes; then what the loss does as they rise
 
 
+class Entries(NamedTuple):
+    """The entries of a batch of sparse rows. Without rows it says that the angles are given."""
+
+    values: NDArray[Any]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int32]  # of each row, and the end of the last one
+    work: NDArray[Any]  # a number for each entry
+
+
 @compiled(fastmath=FUSED)
 def learn_batch(
-    form: Form, angles: Any, labels: Any, share: float, particle: Any, gradient: Any, totals: Any,
-    scratch: ParticleScratch,
+    form: Form, angles: Any, entries: Entries, noise: Any, labels: Any, share: float,
+    particle: Any, gradient: Any, totals: Any, scratch: ParticleScratch,
 ) -> None:  # fmt: skip
     """Add the loss's gradient by a particle's weights to `gradient`, and the particle's scores to
-    `totals`; angles become what the loss does as they rise. `share` is the part of each row."""
+    `totals`. `share` is the part of each row in the loss.
+
+    The angles of all rows are given, and become what the loss does as they rise. Those of sparse
+    rows are made here, a few rows at a time, and so is the gradient by the scales.
+    """
     cosines, sines, scores = scratch
-    for first in range(0, len(angles), TOGETHER):
-        find_few_scores(form, angles, first, particle, scratch)
+    weights, slopes = by_class(form, particle), by_class(form, gradient)
+    constant, constant_slope = constant_weights(form, particle), constant_weights(form, gradient)
+    scales, scale_slopes = particle[form.n_weights :], gradient[form.n_weights :]
+    is_sparse, moves_scales = len(entries.starts) > 1, form.n_moved > form.n_weights
+    for first in range(0, len(labels), TOGETHER):
+        line = 0 if is_sparse else first
+        if is_sparse:
+            find_sparse_angles(entries, first, scales, noise, angles)
+        find_few_scores(form, angles, line, weights, constant, cosines, sines, scores)
         for i in range(TOGETHER):
             for m in range(form.classes):
                 totals[first + i, m] += scores[i, m]
-            find_residuals(scores[i], labels[first + i], share)
+            find_residuals(scores, i, labels[first + i], share)
         for m in range(form.classes):
-            line = 2 * m * form.lanes
-            add_four(scores, m, cosines, gradient[line : line + form.lanes])
-            line += form.lanes
-            add_four(scores, m, sines, gradient[line : line + form.lanes])
+            add_four(scores, m, cosines, sines, slopes)
         for m in range(form.biased):
-            residual = scores[0, m] + scores[1, m] + scores[2, m] + scores[3, m]
-            gradient[2 * form.classes * form.lanes + m] += residual
-        if form.n_moved > form.n_weights:
-            find_slopes(scores, particle, cosines, sines, first, angles)
+            constant_slope[m] += scores[0, m] + scores[1, m] + scores[2, m] + scores[3, m]
+        if moves_scales:
+            find_slopes(scores, particle, cosines, sines, line, angles)
+            if is_sparse:
+                add_sparse_slopes(entries, first, noise, angles, scale_slopes)
 
 
 @compiled(fastmath=FUSED)
-def score_batch(form: Form, angles: Any, particle: Any, out: Any, scratch: ParticleScratch) -> None:
-    """out: the scores of a particle."""
-    for first in range(0, len(angles), TOGETHER):
-        find_few_scores(form, angles, first, particle, scratch)
+def score_batch(
+    form: Form, angles: Any, entries: Entries, noise: Any, particle: Any, out: Any,
+    scratch: ParticleScratch,
+) -> None:  # fmt: skip
+    """out: the scores of a particle, with angles and sparse rows as in `learn_batch`."""
+    cosines, sines, scores = scratch
+    weights, constant = by_class(form, particle), constant_weights(form, particle)
+    scales, is_sparse = particle[form.n_weights :], len(entries.starts) > 1
+    for first in range(0, len(out), TOGETHER):
+        line = 0 if is_sparse else first
+        if is_sparse:
+            find_sparse_angles(entries, first, scales, noise, angles)
+        find_few_scores(form, angles, line, weights, constant, cosines, sines, scores)
         for i in range(TOGETHER):
             for m in range(form.classes):
-                out[first + i, m] = scratch.scores[i, m]
+                out[first + i, m] = scores[i, m]
+
+
+@compiled()
+def by_class(form: Form, numbers: Any) -> Any:
+    """The weights among the numbers: classes × (of cosines, of sines) × lanes."""
+    return numbers[: 2 * form.classes * form.lanes].reshape(form.classes, 2, form.lanes)
+
+
+@compiled()
+def constant_weights(form: Form, numbers: Any) -> Any:
+    """The weights of the constant feature among the numbers."""
+    return numbers[form.n_weights - form.biased : form.n_weights]
 
 
 @compiled(fastmath=FUSED)
 def find_few_scores(
-    form: Form, angles: Any, first: int, particle: Any, scratch: ParticleScratch
-) -> None:
+    form: Form, angles: Any, first: int, weights: Any, constant: Any, cosines: Any, sines: Any,
+    scores: Any,
+) -> None:  # fmt: skip
     """Features and scores of a few rows."""
-    cosines, sines, scores = scratch
+    sincos_lines(angles, first, sines, cosines)
     for i in range(TOGETHER):
-        sincos_line(angles[first + i], sines[i], cosines[i])
         for j in range(form.components, form.lanes):  # padding has no features
             cosines[i, j] = 0.0
-        if form.factor != 1.0:
-            scale_line(sines[i], form.factor)
-            scale_line(cosines[i], form.factor)
+    if form.factor != 1.0:
+        scale_lines(sines, form.factor)
+        scale_lines(cosines, form.factor)
     for m in range(form.classes):
-        line = 2 * m * form.lanes
-        middle, end = line + form.lanes, line + 2 * form.lanes
-        four = inner_four(particle[line:middle], particle[middle:end], cosines, sines)
+        four = inner_four(weights, m, cosines, sines)
         scores[0, m], scores[1, m], scores[2, m], scores[3, m] = four
     for m in range(form.biased):
         for i in range(TOGETHER):
-            scores[i, m] += particle[2 * form.classes * form.lanes + m]
+            scores[i, m] += constant[m]
 
 
 @compiled(fastmath=FUSED)
-def find_residuals(scores: Any, label: int, share: float) -> None:
-    """Scores become the derivatives of the cross-entropy by them, times `share`."""
-    highest = scores[0]
-    for m in range(1, len(scores)):
-        highest = max(highest, scores[m])
+def find_residuals(scores: Any, i: int, label: int, share: float) -> None:
+    """The scores of a row become the derivatives of the cross-entropy by them, times `share`."""
+    n_classes = scores.shape[1]
+    highest = scores[i, 0]
+    for m in range(1, n_classes):
+        highest = max(highest, scores[i, m])
     total = 0.0
-    for m in range(len(scores)):
-        scores[m] = exp(float(scores[m] - highest))
-        total += scores[m]
-    for m in range(len(scores)):
-        residual = scores[m] / total - (1.0 if m == label else 0.0)
-        scores[m] = share * residual if label != NOBODY else 0.0
+    for m in range(n_classes):
+        scores[i, m] = exp(float(scores[i, m] - highest))
+        total += scores[i, m]
+    for m in range(n_classes):
+        residual = scores[i, m] / total - (1.0 if m == label else 0.0)
+        scores[i, m] = share * residual if label != NOBODY else 0.0
 
 
 @compiled(fastmath=REASSOCIATED)
-def inner_four(by_cosine: Any, by_sine: Any, cosines: Any, sines: Any) -> Any:
-    """The scores of four rows by the weights of one class."""
-    a = b = c = d = by_cosine.dtype.type(0.0)
-    cos0, cos1, cos2, cos3 = cosines[0], cosines[1], cosines[2], cosines[3]
-    sin0, sin1, sin2, sin3 = sines[0], sines[1], sines[2], sines[3]
-    for j in range(len(by_cosine)):
-        a += by_cosine[j] * cos0[j] + by_sine[j] * sin0[j]
-        b += by_cosine[j] * cos1[j] + by_sine[j] * sin1[j]
-        c += by_cosine[j] * cos2[j] + by_sine[j] * sin2[j]
-        d += by_cosine[j] * cos3[j] + by_sine[j] * sin3[j]
+def inner_four(weights: Any, m: int, cosines: Any, sines: Any) -> Any:
+    """The scores of four rows by the weights of class m."""
+    a = b = c = d = weights.dtype.type(0.0)
+    for j in range(weights.shape[2]):
+        by_cosine, by_sine = weights[m, 0, j], weights[m, 1, j]
+        a += by_cosine * cosines[0, j] + by_sine * sines[0, j]
+        b += by_cosine * cosines[1, j] + by_sine * sines[1, j]
+        c += by_cosine * cosines[2, j] + by_sine * sines[2, j]
+        d += by_cosine * cosines[3, j] + by_sine * sines[3, j]
     return a, b, c, d
 
 
 @compiled(fastmath=REASSOCIATED)
-def add_four(factors: Any, m: int, features: Any, to: Any) -> None:
+def add_four(factors: Any, m: int, cosines: Any, sines: Any, to: Any) -> None:
     """Add the features of four rows, each times its factor for class m."""
     a, b, c, d = factors[0, m], factors[1, m], factors[2, m], factors[3, m]
-    one, two, three, four = features[0], features[1], features[2], features[3]
-    for j in range(len(to)):
-        to[j] += a * one[j] + b * two[j] + c * three[j] + d * four[j]
+    for j in range(to.shape[2]):
+        to[m, 0, j] += a * cosines[0, j] + b * cosines[1, j] + c * cosines[2, j] + d * cosines[3, j]
+        to[m, 1, j] += a * sines[0, j] + b * sines[1, j] + c * sines[2, j] + d * sines[3, j]
 
 
 @compiled(fastmath=FUSED)
-def scale_line(values: Any, factor: float) -> None:
+def scale_lines(values: Any, factor: float) -> None:
     """values times factor, in place."""
     by = values.dtype.type(factor)
-    for j in range(len(values)):
-        values[j] *= by
+    for i in range(len(values)):
+        for j in range(values.shape[1]):
+            values[i, j] *= by
 
 
 @compiled(fastmath=FUSED)
@@ -161,22 +199,6 @@ def gather(rows: Any, chosen: Any, out: Any) -> None:
         row, line = rows[chosen[i]], out[i]
         for n in range(len(line)):
             line[n] = row[n]
-
-
-class Entries(NamedTuple):
-    """The entries of a batch of sparse rows, row by row and again column by column.
-
-    `starts` has an end of the last row, and `column_starts` one of each of the `used` columns.
-    """
-
-    values: NDArray[Any]
-    columns: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    column_values: NDArray[Any]
-    lines: NDArray[np.int32]  # the row of each entry within the batch
-    column_starts: NDArray[np.int32]
-    used: NDArray[np.int32]  # the columns that occur in the batch, in rising order
-    scaled: NDArray[Any]  # values times the scales of a particle
 
 
 @compiled()
@@ -189,57 +211,36 @@ def n_entries(starts: Any, chosen: Any) -> int:
 
 
 @compiled(fastmath=FUSED)
-def take_entries(rows: Any, chosen: Any, batch: Any) -> int:
-    """Fill `batch` with the chosen sparse rows; the number of columns that occur in them."""
+def take_entries(rows: Any, chosen: Any, entries: Any) -> None:
+    """Fill `entries` with the chosen sparse rows; those behind them are empty."""
     values, columns, starts = rows
-    places = batch.column_starts
-    places[:] = 0
     n = 0
     for i in range(len(chosen)):
-        batch.starts[i] = n
+        entries.starts[i] = n
         for e in range(starts[chosen[i]], starts[chosen[i] + 1]):
-            batch.values[n], batch.columns[n] = values[e], columns[e]
-            places[columns[e]] += 1
+            entries.values[n], entries.columns[n] = values[e], columns[e]
             n += 1
-    batch.starts[len(chosen) :] = n
-    end = n_used = 0
-    for column in range(len(places) - 1):
-        occurs = places[column]
-        places[column] = end
-        end += occurs
-        if occurs:
-            batch.used[n_used] = column
-            n_used += 1
-    for i in range(len(chosen)):
-        for e in range(batch.starts[i], batch.starts[i + 1]):
-            place = places[batch.columns[e]]
-            batch.column_values[place], batch.lines[place] = batch.values[e], i
-            places[batch.columns[e]] += 1
-    # Each column's place is now its end, which is the start of the next one that occurs.
-    start = 0
-    for u in range(n_used):
-        end = places[batch.used[u]]
-        places[u] = start
-        start = end
-    places[n_used] = start
-    return n_used
+    entries.starts[len(chosen) :] = n
 
 
 @compiled(fastmath=FUSED)
-def sparse_angles(batch: Any, scales: Any, noise: Any, angles: Any) -> None:
-    """angles: the rows of a batch, times the scales, times the noise; a row at its end has none."""
-    for e in range(batch.starts[-1]):
-        batch.scaled[e] = batch.values[e] * scales[batch.columns[e]]
-    sparse_product(batch.scaled, batch.columns, batch.starts, noise, angles)
+def find_sparse_angles(entries: Any, first: int, scales: Any, noise: Any, angles: Any) -> None:
+    """angles: rows from `first` on, times the scales, times the noise."""
+    values, columns, starts, work = entries
+    for e in range(starts[first], starts[first + TOGETHER]):
+        work[e] = values[e] * scales[columns[e]]
+    sparse_product(work, columns, starts[first:], noise, angles)
 
 
 @compiled(fastmath=FUSED)
-def add_sparse_slopes(batch: Any, n_used: int, noise: Any, slopes: Any, gradient: Any) -> None:
-    """Add to `gradient` what the loss does as each scale rises."""
-    add_sparse_inner_products(
-        batch.column_values, batch.lines, batch.column_starts, slopes, noise,
-        batch.used[:n_used], gradient,
-    )  # fmt: skip
+def add_sparse_slopes(entries: Any, first: int, noise: Any, slopes: Any, to: Any) -> None:
+    """Add to `to` what the loss does as each scale rises, by these rows' slopes of the angles."""
+    values, columns, starts, work = entries
+    for i in range(TOGETHER):
+        start, stop = starts[first + i], starts[first + i + 1]
+        inner_products(columns, start, stop, noise, slopes, i, noise.shape[1], work)
+        for e in range(start, stop):
+            to[columns[e]] += values[e] * work[e - start]
 
 
 @compiled(fastmath=FUSED)
