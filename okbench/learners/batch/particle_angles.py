@@ -103,7 +103,7 @@ class _DenseAngles:
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
-        self.parts = (slice(0, _filled_up(count)),)
+        self.parts: tuple[slice, ...] = (slice(0, _filled_up(count)),)
         self.values = aligned(TOGETHER, noise.shape[1], kind=noise.dtype)
         self.entries = _sized(_filled_up(count), 0, noise.dtype)
         self._rows = matrix.data, matrix.indices, matrix.indptr
