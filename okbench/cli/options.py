@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ from okbench.cli.choices import DATASETS, LEARNERS, STATUSES, TIME
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Orders
+    from okbench.trials.plan.options import ClusterOptions, Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -175,7 +177,13 @@ how_to_run = together(
         "--force", is_flag=True, help="Run trials that are expected not to fit into the memory."
     ),
 )
-on_cluster = together(
+where_to_run = together(
+    click.option(
+        "--backend",
+        default="",
+        help="threads (for okbench's own learners without a limit; all others run in processes),"
+        " processes, or the workers of a cluster: dask, ray.",
+    ),
     click.option(
         "--scheduler",
         metavar="ADDRESS",
@@ -201,6 +209,23 @@ on_cluster = together(
 )
 
 
+def asked_of_run(
+    jobs: int | None, retry: Any, backend: str, memory: float | None = None, **rest: Any
+) -> Options:
+    """What the options of a command ask of a run, here or on a cluster."""
+    from okbench.trials.plan.options import Options
+
+    where = {name: rest.pop(name) for name in ("scheduler", "address", "rows", "other_versions")}
+    return Options(
+        jobs=every_core(jobs),
+        memory_limit=memory or math.inf,
+        retry=frozenset(retry or ()),
+        backend=backend,
+        cluster=cluster_options(backend, jobs, **where),
+        **rest,
+    )
+
+
 def cluster_options(
     backend: str,
     jobs: int | None,
@@ -208,7 +233,7 @@ def cluster_options(
     address: str | None,
     rows: Any,
     other_versions: Any,
-) -> Any:
+) -> ClusterOptions:
     """Where the cluster of a run is, and what is asked of its workers."""
     from okbench.base.errors import UsageError
     from okbench.trials.plan.options import CLUSTERS, ClusterOptions

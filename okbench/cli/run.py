@@ -65,13 +65,7 @@ Examples:
     help="Only these permutations, counted from 0: 0,7,19.",
 )
 @options.how_to_run
-@click.option(
-    "--backend",
-    default="",
-    help="threads (for okbench's own learners without a limit; all others run in processes),"
-    " processes, or the workers of a cluster: dask, ray.",
-)
-@options.on_cluster
+@options.where_to_run
 @click.option(
     "--memory",
     type=SIZE,
@@ -132,7 +126,7 @@ def run(
     complexity = page.kind == "complexity"
     found = registered(page, versions())[0] if complexity else page
     asked["timing"] = asked["timing"] or complexity
-    chosen = _options(**asked)
+    chosen = options.asked_of_run(**asked)
     store = Store.of(results, found.trials_of)
     run_trials, plan_summary = _commands(vary)
     if dry_run:
@@ -205,28 +199,10 @@ def _source(
         return found, load, missing
     found = with_rows_in_hand(found)
     wanted = settings is None and tuning is not False and not dry_run
-    if wanted and searched_first(found, results, _options(**asked)):
+    if wanted and searched_first(found, results, options.asked_of_run(**asked)):
         found = with_rows_in_hand(find(table, results=results, more=more))
         found = found.in_orders(options.ORDERS[order]) if order else found
     return found, load, missing
-
-
-def _options(
-    jobs: int | None, memory: float | None, retry: Any, backend: str, **rest: Any
-) -> Options:
-    import math
-
-    from okbench.trials.plan.options import Options
-
-    where = {name: rest.pop(name) for name in ("scheduler", "address", "rows", "other_versions")}
-    return Options(
-        jobs=options.every_core(jobs),
-        memory_limit=memory or math.inf,
-        retry=frozenset(retry or ()),
-        backend=backend,
-        cluster=options.cluster_options(backend, jobs, **where),
-        **rest,
-    )
 
 
 def _fetch(table: Table, options: Options) -> None:

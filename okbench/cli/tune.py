@@ -15,7 +15,6 @@ from okbench.cli.choices import TABLE
 
 if TYPE_CHECKING:
     from okbench.papers.table_types import Search
-    from okbench.trials.plan.options import Options
     from okbench.trials.search.tuning import Choice, Try, Tuning
 
 EPILOG = """\b
@@ -24,6 +23,7 @@ Examples:
   okbench tune table5 --datasets german --learners FOGD --trials 5
   okbench run table5 --settings runs/lsokl/table5.tuned.yaml
   okbench tune own/my.csv --trials 5    after okbench run --data my.csv
+  okbench tune table5 --backend dask --scheduler tcp://10.0.0.1:8786
 
 \b
 A table with one stream of rows is searched on a random part of the stream.
@@ -57,6 +57,7 @@ is shown as NA.
 )
 @options.seed
 @options.how_to_run
+@options.where_to_run
 @click.option(
     "--to",
     type=options.FILE,
@@ -96,7 +97,7 @@ def tune(
         )
     search = _search(found.search, subset, trials, folds)
     store = Store.of(results, f"{found.name}.tune")
-    chosen = _options(**asked)
+    chosen = options.asked_of_run(**asked)
     if has_own_rows(found):
         found = narrowed(found, chosen)
     with progress() as watch:
@@ -126,12 +127,6 @@ def _report_endings(table: str, tuning: Tuning) -> None:
             f"{failed} trials failed, and the values they tried do not count"
             f"  (okbench tune {table} --retry failed)"
         )
-
-
-def _options(jobs: int | None, retry: Any, **rest: Any) -> Options:
-    from okbench.trials.plan.options import Options
-
-    return Options(jobs=options.every_core(jobs), retry=frozenset(retry or ()), **rest)
 
 
 def _search(search: Search, subset: float | None, trials: int | None, folds: int | None) -> Search:

@@ -29,7 +29,7 @@ from okbench.learners.contract import (
     not_begun,
 )
 from okbench.learners.origin import Origin
-from okbench.learners.registry import settings_of
+from okbench.learners.registry import ALL_TASKS, settings_of
 from okbench.learners.rows import Block, all_finite
 
 
@@ -40,9 +40,10 @@ class Estimator(ABC):
     problem and starts afresh; without it the first rows learned suggest the problem.
     """
 
+    # those of a learner that is not registered; the decorator of the registry sets its own
     name: ClassVar[str]
-    version: ClassVar[int]
-    tasks: ClassVar[tuple[str, ...]]
+    version: ClassVar[int] = 1
+    tasks: ClassVar[tuple[str, ...]] = ALL_TASKS
     compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
     # Whether rows matter by their differences alone, over a width: they may then be moved together.
     has_gaussian_kernel: ClassVar[bool] = False
@@ -53,6 +54,11 @@ class Estimator(ABC):
     updates: int = 0  # rows that changed the model
     _names: tuple[str, ...] | None = None  # of the columns, where the first rows had some
     _origin: Origin = Origin()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
     @np.errstate(all="ignore")  # what overflows here shows in the scores
     def begin(self, problem: Problem, draws: Draws | None = None) -> Self:

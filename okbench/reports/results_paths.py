@@ -16,6 +16,7 @@ from okbench.trials.store.trials_of_lines import TrialsOfLines
 from okbench.trials.trial_types import Outcome
 
 RUNS, BASELINES = Path("runs"), Path("results")
+_TABLE_FILES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ def table_of(path: Path) -> str:
 
 
 def pairs(baseline: Path, new: Path | None) -> list[Pair]:
-    """What to check against what. Both are a results file, a folder of them or the name of a table,
-    and the baseline may also be the name of a paper. Outcomes are looked for under the name of the
-    table, in runs/ if no place is given. One file of outcomes at least is there.
+    """What to check against what. Both are a results file, a folder of them, or a table by its name
+    or its YAML file, and the baseline may also be the name of a paper. Outcomes are looked for
+    under the name of the table, in runs/ if no place is given. One file of outcomes at least is
+    there.
     """
     place = baseline if _holds_results(baseline) else _baseline_named(baseline)
     files = results_files(place)
@@ -91,7 +93,13 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
 
 
 def _holds_results(place: Path) -> bool:
-    return place.is_file() or (place.is_dir() and bool(results_files(place)))
+    if place.is_dir():
+        return bool(results_files(place))
+    return place.is_file() and not _is_table_file(place)
+
+
+def _is_table_file(place: Path) -> bool:
+    return place.suffix in _TABLE_FILES and place.is_file()
 
 
 def _baseline_named(name: Path) -> Path:
@@ -110,11 +118,13 @@ def _baseline_named(name: Path) -> Path:
 
 def _outcomes_named(name: Path) -> Path:
     """The place itself, or the results file in runs/ of the table of that name."""
-    table = None if name.exists() else _table_named(name)
+    table = _table_named(name) if _is_table_file(name) or not name.exists() else None
     return Store.of(RUNS, table).path if table else name
 
 
 def _table_named(name: Path) -> str | None:
+    if _is_table_file(name):
+        return find(str(name)).name
     with suppress(UsageError):
         return find(str(name)).name
     return None

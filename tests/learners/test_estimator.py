@@ -17,8 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.learners.base import OnlineLearner
 from okbench.learners.bogd import BOGD
 from okbench.learners.bsgd import BSGD
+from okbench.learners.checks import checks, run_check
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Diverged, Draws, Problem
 from okbench.learners.fogd import FOGD
@@ -27,6 +29,7 @@ from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
 from okbench.learners.perceptron import Perceptron
 from okbench.learners.rbp import RBP
+from okbench.learners.registry import Entry
 from tests.learners.online import learners_online
 
 SUBJECTS = [Subject(entry, entry.load()) for entry in learners_online()]
@@ -286,3 +289,44 @@ def arrays_of(held):
 
     visit(held)
     return list(found.values())
+
+
+class Unregistered(OnlineLearner):
+    """A learner that is derived from ours and not announced to the registry: the sign of a sum."""
+
+    def _start(self, problem):
+        self.sum = np.zeros((problem.n_features, 1))
+
+    def _scores(self, block):
+        return np.asarray(block.matrix @ self.sum)
+
+    def _learn(self, block, targets):
+        scores = []
+        for row, target in zip(np.asarray(block.matrix), targets, strict=True):
+            scores.append(row @ self.sum)
+            self.sum += row[:, np.newaxis] * target
+        return np.array(scores).reshape(len(block), 1)
+
+
+class Announced(Unregistered):
+    name = "of the module"
+
+
+def test_a_learner_that_is_not_announced_has_the_name_of_its_class():
+    fresh = Unregistered()
+    with pytest.raises(OkbenchError, match=r"^Unregistered has learned nothing yet"):
+        fresh.predict([[1.0, 2.0]])
+    with pytest.raises(UsageError, match=r"^Unregistered has no setting 'width'"):
+        fresh.set_params(width=3)
+    assert fresh.fit([[1.0, 2.0], [-1.0, -2.0]], [1, -1]).predict([[2.0, 1.0]]).tolist() == [1]
+    assert Announced.name == "of the module"
+    assert Perceptron.name == "Perceptron"
+
+
+def test_the_checks_run_a_learner_that_is_not_announced():
+    entry = Entry("Unregistered", f"{__name__}:Unregistered")
+    assert (Unregistered.version, Unregistered.tasks) == (entry.version, entry.tasks)
+    results = [run_check(check, entry) for check in checks() if check.role == "online"]
+    assert len(results) > 10
+    assert not [result for result in results if "AttributeError" in result.reason]
+    assert sum(result.status == "passed" for result in results) > len(results) / 2

@@ -487,6 +487,29 @@ def test_names_files_and_folders_mean_the_same(
     assert CliRunner().invoke(command, words).exit_code == 0
 
 
+def test_the_file_of_a_table_stands_for_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = (
+        "title: Guarded\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 2}\n"
+        "learners: {RBP: {}}\ndatasets: {spirals: {}}\n"
+    )
+    Path("guard.yaml").write_text(table, encoding="utf-8")
+    without = CliRunner().invoke(command, ["guard.yaml"])
+    assert str(without.exception).startswith("no baseline at guard.yaml; make one with okbench ")
+    results_file(Path("results/guard.jsonl"), BASE, blessed={"table": "guard"})
+    results_file(Path("runs/guard.jsonl"), BASE)
+    by_name = CliRunner().invoke(command, ["guard"])
+    assert by_name.exit_code == 0
+    for words in (["guard.yaml"], ["guard.yaml", "guard.yaml"], ["results", "guard.yaml"]):
+        by_file = CliRunner().invoke(command, words)
+        assert (by_file.exit_code, by_file.output) == (0, by_name.output)
+    Path("guard.yaml").write_text("title: [", encoding="utf-8")
+    broken = CliRunner().invoke(command, ["guard.yaml"])
+    assert "guard.yaml:2: " in str(broken.exception)
+
+
 def test_a_folder_without_results_does_not_hide_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from distributed import Client
 from trial_material import table
 
 from okbench.base.errors import OkbenchError, UsageError
+from okbench.papers.table_types import Range, Search, Setting
 from okbench.trials.cluster import versions
 from okbench.trials.cluster.head import run_on_cluster
 from okbench.trials.plan.options import ClusterOptions, Options
@@ -27,6 +28,7 @@ from okbench.trials.run.batch import Batch
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_table import Tally, run
 from okbench.trials.run.run_trial import attempt
+from okbench.trials.search.tuning import Tuning, tune
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Trial
 
@@ -195,6 +197,35 @@ def test_a_head_that_is_killed_goes_on_where_it_was(scheduler: Scheduler, tmp_pa
     contents = Store(results).read()
     assert len(contents.measured) == len(contents.standing()) == 8
     assert {o.status for o in contents.measured} == {"done"}
+
+
+def test_a_search_on_a_cluster_chooses_what_one_on_this_machine_chooses(
+    scheduler: Scheduler, tmp_path: Path
+) -> None:
+    step = Setting(0.01, "inferred", "not known", "here:1")
+    search = Search((Range("step", (0.01, 0.1, 50.0)),), subset=0.5, at_least=100, runs=2)
+    page = replace(
+        table({"LMS": "Squares"}, ("line",)),
+        settings={("line", "LMS"): {"step": step}},
+        search=search,
+    )
+
+    def go(name: str, options: Options) -> tuple[Tuning, dict[str, Any]]:
+        store = Store(tmp_path / name)
+        tuning = tune(page, load, lambda *a: None, store, options, lambda tally: None)
+        return tuning, {id_: measured(one) for id_, one in store.outcomes().items()}
+
+    with scheduler.worker("searches"):
+        there, found = go("there.jsonl", scheduler.options())
+        assert there.tally.workers == {"searches": 6}
+        again, _ = go("there.jsonl", scheduler.options())
+        assert again.tally.total == 0
+    here, wanted = go("here.jsonl", Options())
+    assert found == wanted
+    assert len(found) == 6
+    tried = [[(one.values, one.cost) for one in each.choices[0].tries] for each in (there, here)]
+    assert tried[0] == tried[1]
+    assert there.choices[0].values == here.choices[0].values == {"step": 0.1}
 
 
 def test_workers_with_other_versions_are_refused_or_recorded(

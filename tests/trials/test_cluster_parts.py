@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from okbench.base.whole_files import make_folder
 from okbench.cli import options as command_line
 from okbench.datasets import load as load_dataset
 from okbench.datasets.data_folder import data_folder
+from okbench.datasets.dataset_types import fingerprint
 from okbench.trials.cluster import rows, tasks
 from okbench.trials.cluster.contract import Here, connect
 from okbench.trials.cluster.head import terms_of
@@ -27,6 +29,7 @@ from okbench.trials.plan.options import ClusterOptions, Options
 from okbench.trials.run.environment import hash_of
 from okbench.trials.run.estimate import dry_run
 from okbench.trials.run.protocol_loop import never
+from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
 from tests.shared import SHARED
@@ -78,6 +81,14 @@ def test_rows_that_arrive_damaged_are_refused_and_not_kept(name: str) -> None:
     assert rows.sent_rows(name, key) is None
     send(name)
     assert rows.sent_rows(name, key) is not None
+
+
+def test_the_key_of_a_part_of_rows_is_that_of_its_values() -> None:
+    part = Subsample(load, 0.5, 10, seed=1)("sparse")
+    alone = replace(part, fingerprint=fingerprint(part.X, part.y, part.classes))
+    assert rows.key_of(part) == rows.key_of(alone)
+    assert rows.key_of(part) != rows.key_of(Subsample(load, 0.5, 10, seed=2)("sparse"))
+    assert re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{8}", rows.key_of(part))
 
 
 def test_the_key_of_rows_covers_what_the_fingerprint_does_not() -> None:

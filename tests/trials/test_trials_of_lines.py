@@ -100,6 +100,21 @@ def test_files_that_are_compared_share_their_trials() -> None:
     assert all(one.trial is not two.trial for one, two in zip(first, apart, strict=True))
 
 
+def test_a_file_shares_the_trials_that_a_run_has_planned() -> None:
+    planned = [trial(repetition=number) for number in range(2)]
+    written = [outcome(replace(one)) for one in [*planned, trial(repetition=2)]]
+    found = read(*written, trials=TrialsOfLines.sharing(planned))
+    assert found == written
+    assert all(one.trial is plan for one, plan in zip(found, planned, strict=False))
+
+
+def test_settings_that_are_equal_as_numbers_are_not_shared() -> None:
+    whole, broken = (trial(settings=(("step", value),)) for value in (1, 1.0))
+    found = read(outcome(broken), outcome(whole), trials=TrialsOfLines.sharing([whole]))
+    assert [repr(one.trial) for one in found] == [repr(broken), repr(whole)]
+    assert [one.trial.id for one in found] == [broken.id, whole.id]
+
+
 @given(settings=_SETTINGS, number=st.integers(0, 2**70))
 def test_a_repeated_trial_is_the_trial_with_another_repetition(
     settings: dict[str, Any], number: int

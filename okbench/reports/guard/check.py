@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Literal
@@ -33,7 +33,6 @@ from okbench.reports.guard.speed import (
     check_untimed,
 )
 from okbench.reports.guard.trial_diff import Changes
-from okbench.reports.tables.cells import value_of
 from okbench.reports.tables.grouping import GroupKey, grouped
 from okbench.trials.store.results_file import Contents
 from okbench.trials.trial_types import Outcome, Trial
@@ -189,16 +188,17 @@ def _refuse_other_table(
     theirs = str(new.blessed.get("table", table))
     if baseline.blessed.get("table", theirs) != theirs:
         raise DataError(f"a baseline of {baseline.blessed['table']}, and outcomes of {theirs}")
-    known = {_who(outcome.trial) for outcome in before.values()}
-    if now and known.isdisjoint(_who(outcome.trial) for outcome in now.values()):
+    if now and _learners(before.values()).isdisjoint(_learners(now.values())):
         raise DataError(
             f"{table}: the baseline and the outcomes have no learner on the same dataset in "
             "common; is this the baseline of another table?"
         )
 
 
-def _who(trial: Trial) -> tuple[str, str, str]:
-    return trial.dataset, trial.variant, trial.learner
+def _learners(outcomes: Iterable[Outcome]) -> set[tuple[str, str, str]]:
+    """Who was measured on what."""
+    alike = {outcome.trial.family: outcome.trial for outcome in outcomes}.values()
+    return {(trial.dataset, trial.variant, trial.learner) for trial in alike}
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,9 @@ class _Against:
     compared: Counter[str] = field(default_factory=Counter)
     lacking: Counter[str] = field(default_factory=Counter)
 
-    def compare(self, before: Outcome) -> tuple[Finding, str]:
+    def compare(self, before: Outcome, now: Outcome | None) -> tuple[Finding, str]:
         """What one trial of the baseline says, and why."""
-        now = self.now.get(before.trial.id)
-        if before.trial.id in self.disputed:
+        if self.disputed and before.trial.id in self.disputed:
             return "unusable", f"{before.trial.id} was measured twice, with different scores"
         if now is None or now.status == "interrupted":
             change = self.changes.of(before.trial)
@@ -234,28 +233,23 @@ class _Against:
         finding, reason = _scored(before, now, self.tolerance)
         if finding in FAILS:
             return finding, reason
-        differences = list(self._differences(before, now))
-        return ("differs", differences[0]) if differences else (finding, reason)
+        if difference := self._difference(before, now):
+            return "differs", f"r={before.trial.repetition}: {difference}"
+        return finding, reason
 
-    def _differences(self, before: Outcome, now: Outcome) -> Iterator[str]:
-        """Where a trial differs besides its score, and which quantities could be compared."""
-        place = f"r={before.trial.repetition}:"
-        has_supports = self._counted("supports", before.support is not None)
-        if has_supports and before.support != now.support:
-            yield f"{place} {before.support} → {now.support} supports"
+    def _difference(self, before: Outcome, now: Outcome) -> str:
+        """Where a trial differs besides its score. Counts which quantities could be compared."""
         is_sized = before.bytes is not None and self._is_sized(before.trial.learner)
-        if self._counted("bytes", is_sized):
+        (self.lacking if before.support is None else self.compared)["supports"] += 1
+        (self.compared if is_sized else self.lacking)["bytes"] += 1
+        (self.compared if before.curve else self.lacking)["curves"] += 1
+        if before.support is not None and before.support != now.support:
+            return f"{before.support} → {now.support} supports"
+        if is_sized:
             old, new = before.bytes or 0, now.bytes or 0
             if not old <= BYTES * new <= BYTES**2 * old:
-                yield f"{place} {before.bytes} → {now.bytes} bytes, beyond a factor of {BYTES:g}"
-        if self._counted("curves", bool(before.curve)):
-            change = _curve_change(before, now, self.tolerance)
-            if change:
-                yield f"{place} {change}"
-
-    def _counted(self, quantity: str, is_there: bool) -> bool:
-        (self.compared if is_there else self.lacking)[quantity] += 1
-        return is_there
+                return f"{before.bytes} → {now.bytes} bytes, beyond a factor of {BYTES:g}"
+        return _curve_change(before, now, self.tolerance) if before.curve else ""
 
     def _is_sized(self, learner: str) -> bool:
         return ":" not in learner if self.sized is None else learner in self.sized
@@ -264,26 +258,36 @@ class _Against:
 def _cell(table: str, name: GroupKey, group: Sequence[Outcome], against: _Against) -> CellCheck:
     counts: Counter[Finding] = Counter()
     reasons: dict[Finding, str] = {}
-    compared: list[tuple[float, float]] = []
+    old: list[float] = []
+    new: list[float] = []
     clocked: list[float] = []
+    metric = group[0].trial.metric
+    value = METRICS[metric].value
     for before in group:
         after = against.now.get(before.trial.id)
-        finding, reason = against.compare(before)
+        finding, reason = against.compare(before, after)
         if finding == "missing" and against.subset:
             continue
         counts[finding] += 1
-        reasons.setdefault(finding, reason)
-        values = [value_of(one, before.trial.metric) for one in (before, after) if one is not None]
-        if after is not None and _clocked(after):
-            clocked.append(after.seconds or 0.0)
-        if len(values) == 2 and values[0] is not None and values[1] is not None:
-            compared.append((values[0], values[1]))
+        if finding not in reasons:
+            reasons[finding] = reason
+        if after is None or after.status != "done":
+            continue
+        if after.seconds:
+            clocked.append(after.seconds)
+        if before.status == "done":
+            value_before, value_now = (
+                value(before.total, before.rows),
+                value(after.total, after.rows),
+            )
+            if value_before is not None and value_now is not None:
+                old.append(value_before)
+                new.append(value_now)
     gravest: Finding = next((finding for finding in GRAVEST if counts[finding]), "same")
-    old, new = [pair[0] for pair in compared], [pair[1] for pair in compared]
     return CellCheck(
         table,
         *name,
-        metric=group[0].trial.metric,
+        metric=metric,
         counts=counts,
         before=fmean(old) if old else None,
         now=fmean(new) if new else None,
@@ -307,9 +311,11 @@ def _scored(before: Outcome, now: Outcome, tolerance: float) -> tuple[Finding, s
 
 def alike(trial: Trial, old: float | None, new: float | None, tolerance: float = TOLERANCE) -> bool:
     """Whether two totals are the same: exactly, or up to the tolerance where sums are rounded."""
+    if old == new:
+        return True
     if old is None or new is None or not METRICS[trial.metric].needs_rows:
-        return old == new
-    return old == new or math.isclose(old, new, rel_tol=tolerance)
+        return False
+    return math.isclose(old, new, rel_tol=tolerance)
 
 
 def _curve_change(before: Outcome, now: Outcome, tolerance: float) -> str:
@@ -369,8 +375,8 @@ def _apart(
     baseline: Contents, before: Sequence[Outcome], new: Contents, now: Sequence[Outcome]
 ) -> str:
     """Why the seconds of these outcomes cannot be compared: they are of several machines."""
-    machines = {_machine(baseline, outcome) for outcome in before}
-    machines |= {_machine(new, outcome) for outcome in now}
+    machines = {_machine(baseline, hash_) for hash_ in {one.environment for one in before}}
+    machines |= {_machine(new, hash_) for hash_ in {one.environment for one in now}}
     if None in machines:
         return "a machine was not recorded"
     if len(machines) > 1:
@@ -382,6 +388,6 @@ def _clocked(outcome: Outcome) -> bool:
     return outcome.status == "done" and bool(outcome.seconds)
 
 
-def _machine(contents: Contents, outcome: Outcome) -> tuple[object, ...] | None:
-    record = contents.environments.get(outcome.environment)
+def _machine(contents: Contents, environment: str) -> tuple[object, ...] | None:
+    record = contents.environments.get(environment)
     return tuple(record.get(key) for key in _MACHINE) if record else None

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import fmean
 
 from okbench.base.quantities import spoken_time
@@ -106,17 +107,17 @@ class Cell:
         """The weakest source among the settings and the preparation of the rows."""
         return weakest(self.ingredients)
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         return fmean(self.values) if self.values else None
 
-    @property
+    @cached_property
     def std(self) -> float | None:
         """The standard deviation over trials, normalised by n - 1."""
         if self.n < 2:
             return None
         mean = fmean(self.values)
-        return math.sqrt(math.fsum((value - mean) ** 2 for value in self.values) / (self.n - 1))
+        return math.sqrt(math.fsum([(value - mean) ** 2 for value in self.values]) / (self.n - 1))
 
     @property
     def difference(self) -> float | None:

@@ -40,11 +40,14 @@ def grouped_alike(
 
 
 def _kinds(outcomes: Iterable[Outcome]) -> Kinds:
-    found: Kinds = defaultdict(dict)
+    by_family: dict[Family, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        trial = outcome.trial
+        by_family[outcome.trial.family].append(outcome)
+    found: Kinds = defaultdict(dict)
+    for family, group in by_family.items():
+        trial = family.trial
         rows = f"{trial.dataset}:{trial.variant}" if trial.variant else trial.dataset
-        found[rows, trial.learner].setdefault(trial.family, []).append(outcome)
+        found[rows, trial.learner][family] = group
     return found
 
 

@@ -40,11 +40,16 @@ _SENT = "sent"
 
 def key_of(dataset: Dataset) -> str:
     """A name for all that a trial may take from the rows: their fingerprint, which covers values,
-    labels and classes, and a hash of the task, the training part and the published permutations."""
+    labels and classes, and a hash of the task, the training part and the published permutations.
+    The rows of a search are a part of a dataset and have its fingerprint with the name of the part,
+    so that theirs is computed."""
+    content = dataset.fingerprint
+    if "/" in content:
+        content = fingerprint(dataset.X, dataset.y, dataset.classes)
     rest = hashlib.sha256(f"{dataset.task} {dataset.n_train}".encode())
     if dataset.orders is not None:
         rest.update(np.ascontiguousarray(dataset.orders, dtype="<i8").data)
-    return f"{dataset.fingerprint}-{rest.hexdigest()[:8]}"
+    return f"{content}-{rest.hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)

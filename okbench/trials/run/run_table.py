@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from okbench.base.errors import DataError
 from okbench.papers.table_types import Table
@@ -20,6 +21,7 @@ from okbench.trials.run.estimate import Missing, Overlong, absent_rows, guesses,
 from okbench.trials.run.execute import execute
 from okbench.trials.run.memory_needs import needs, refuse_what_cannot_fit
 from okbench.trials.store.files import Store
+from okbench.trials.store.trials_of_lines import TrialsOfLines
 from okbench.trials.trial_types import Outcome, Trial
 
 CellKey = tuple[str, str]  # dataset, learner label
@@ -86,7 +88,8 @@ def run(
     planned = trials_by_cell(table, load, options, present)
     plans = cell_plans(table, present, planned)
     environment = here()
-    with store.writer(environment, hash_of(environment)) as writer:
+    known_trials = TrialsOfLines.sharing(chain.from_iterable(planned.values()))
+    with store.writer(environment, hash_of(environment), known_trials) as writer:
         known = writer.contents.standing(timed=options.timing or None)
         todo = remaining(arrange(planned, known), known, options)
         limit = time_limit_of(table, options)

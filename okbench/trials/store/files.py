@@ -104,16 +104,18 @@ class Store:
             yield
 
     @contextmanager
-    def writer(self, environment: Mapping[str, Any], hash_: str) -> Iterator[Writer]:
+    def writer(
+        self, environment: Mapping[str, Any], hash_: str, trials: TrialsOfLines | None = None
+    ) -> Iterator[Writer]:
         """Add outcomes measured in this environment; one writer at a time. A baseline is never
-        added to."""
+        added to. What is stored already is read with `trials`, see `read`."""
         with self.locked():
             with _explained(self.path, "open"):
                 file = self._real_path.open("ab", buffering=0)
             with file:
                 with _explained(self.path, "open"):
                     sync_folder(self._real_path.parent)
-                contents = self.read(curves=False)
+                contents = self.read(curves=False, trials=trials)
                 if contents.blessed:
                     raise StoreError(
                         f"{self.path}: a baseline, to which no outcomes are added; nothing was "

@@ -9,6 +9,8 @@ from typing import Any
 from okbench.trials.store.plans import CellPlan
 from okbench.trials.trial_types import Outcome
 
+_WEIGHTS = {"done": 2, "interrupted": 0}  # the heavier of two outcomes of a trial stands
+
 
 @dataclass
 class Contents:
@@ -96,4 +98,4 @@ def _standing_of(measured: Sequence[Outcome], timed: bool) -> dict[str, Outcome]
 
 
 def _weight(outcome: Outcome) -> int:
-    return {"done": 2, "interrupted": 0}.get(outcome.status, 1)
+    return _WEIGHTS.get(outcome.status, 1)

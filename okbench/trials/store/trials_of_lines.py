@@ -5,9 +5,10 @@ what they have in common is read and checked once: it is more than half of every
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 
 from okbench.trials.store.outcome_json import trial_of
-from okbench.trials.trial_types import Trial
+from okbench.trials.trial_types import Family, Trial
 
 _OUTCOME = b'{"outcome":{'
 _ID = _OUTCOME + b'"id":"'
@@ -26,8 +27,16 @@ class TrialsOfLines:
     """
 
     def __init__(self, shared: bool = False) -> None:
-        self._cells: dict[tuple[bytes, bytes], _Cell | None] = {}
-        self._shared = shared
+        self._cells: dict[tuple[bytes, bytes], Callable[[int], Trial] | None] = {}
+        self._shared: dict[Family, _Shared] | None = {} if shared else None
+
+    @classmethod
+    def sharing(cls, trials: Iterable[Trial]) -> TrialsOfLines:
+        """One that has met these trials, as those that a run has planned."""
+        made = cls(shared=True)
+        for trial in trials:
+            made._met(trial.family)[trial.repetition] = trial
+        return made
 
     def taken_from(self, line: bytes) -> tuple[Trial | None, bytes]:
         """The trial of an outcome, and the line without it and its id. A line of another form, and
@@ -53,28 +62,33 @@ class TrialsOfLines:
             return None
         alike = line[_BEGIN:place], line[comma:end]
         try:
-            cell = self._cells[alike]
+            repetition = self._cells[alike]
         except KeyError:
             checked = _checked(line[_BEGIN : end + 1])
-            cell = None if checked is None else _Cell(checked, self._shared)
-            self._cells[alike] = cell
-        return None if cell is None else cell.trial(int(digits))
+            repetition = None if checked is None else self._repetitions(checked.family)
+            self._cells[alike] = repetition
+        return None if repetition is None else repetition(int(digits))
+
+    def _repetitions(self, family: Family) -> Callable[[int], Trial]:
+        """What gives the trials that differ in their repetition alone."""
+        return family.repetition if self._shared is None else self._met(family).__getitem__
+
+    def _met(self, family: Family) -> _Shared:
+        assert self._shared is not None
+        if family not in self._shared:
+            self._shared[family] = _Shared(family)
+        return self._shared[family]
 
 
-class _Cell:
-    """Trials that differ in their repetition alone."""
+class _Shared(dict[int, Trial]):
+    """Trials of a family by their repetition, each made when it is first asked for."""
 
-    def __init__(self, first: Trial, shared: bool) -> None:
-        self._family = first.family
-        self._met: dict[int, Trial] | None = {} if shared else None
+    def __init__(self, family: Family) -> None:
+        self._family = family
 
-    def trial(self, repetition: int) -> Trial:
-        if self._met is None:
-            return self._family.repetition(repetition)
-        met = self._met.get(repetition)
-        if met is None:
-            met = self._met[repetition] = self._family.repetition(repetition)
-        return met
+    def __missing__(self, repetition: int) -> Trial:
+        made = self[repetition] = self._family.repetition(repetition)
+        return made
 
 
 def _checked(text: bytes) -> Trial | None:
