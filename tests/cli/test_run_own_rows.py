@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from okbench.datasets.user import large_file
 from okbench.learners.registry import Entry, catalogue
-from tests.cli.conftest import Okbench
+from okbench.trials.plan import user_table
+from okbench.trials.store.files import Store
+from tests.cli.conftest import Okbench, Printed
 
 
 @pytest.fixture
@@ -36,6 +39,49 @@ def test_every_learner_runs_on_the_rows_and_guesses_are_printed(
     for learner in ("FOGD", "NOGD", "OGD", "RBP"):
         assert learner in said.out
     assert Path("runs/own/rows.csv.jsonl").is_file()
+
+
+@pytest.mark.parametrize("options", [(), ("--in-order",), ("--scale", "unit", "--order", "blocks")])
+def test_a_large_file_gives_the_outcomes_of_a_small_one(
+    okbench: Okbench, rows: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trials are the same trials, so that a run of the file in pieces has nothing left to do,
+    and a run of its own makes as many mistakes."""
+
+    def run(results: str) -> Printed:
+        user_table._read.clear()  # as in a process of its own
+        return okbench(
+            "run", "--data", rows.name, "--target", "y", "--learners", "RBP,FOGD", "--trials", "3",
+            "--jobs", "1", "--format", "csv", "--results", results, *options,
+        )  # fmt: skip
+
+    def outcomes(results: str) -> dict[str, float | None]:
+        found = Store.of(Path(results), "own/rows.csv").outcomes()
+        return {name: outcome.total for name, outcome in found.items()}
+
+    whole = run("whole")
+    before = outcomes("whole")
+    assert whole.code == 0, whole.err
+    assert len(before) >= 2
+    monkeypatch.setattr(large_file, "LARGE", 1)
+    resumed, afresh = run("whole"), run("pieces")
+    assert "read in pieces" in afresh.err
+    assert "read in pieces" not in whole.err
+    assert (resumed.out, resumed.code) == (whole.out, 0)
+    assert outcomes("whole") == outcomes("pieces") == before
+
+
+def test_a_large_file_that_was_added_is_run_from_the_disk(
+    okbench: Okbench, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_file, "LARGE", 1)
+    said = okbench("add", rows.name, "--name", "mine", "--target", "y")
+    assert said.out == "mine: 60 rows, 4 columns, binary\n"
+    assert "read in pieces" in said.err
+    rows.rename(rows.with_name("kept"))  # what is prepared is used as long as the file is there
+    assert okbench("show", "mine").code == 3
+    rows.with_name("kept").rename(rows)
+    assert "60" in okbench("show", "mine").out
 
 
 def test_rows_in_the_file_s_order_are_met_once(okbench: Okbench, rows: Path) -> None:

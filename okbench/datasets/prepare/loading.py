@@ -28,7 +28,7 @@ from okbench.datasets.prepare import prepared_files
 from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare
 from okbench.datasets.prepare.prepared_files import About, PreparedFiles
 from okbench.datasets.prepare.unfinished import UnfinishedFile
-from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
+from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows, values_at
 
 _loaded: dict[tuple[str, str], Dataset] = {}
 _turns: dict[tuple[str, str], Lock] = {}
@@ -135,7 +135,7 @@ def written(ready: Prepared, folder: Path) -> About:
     prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
     prepared_files.write_array(folder / "labels.npy", ready.y)
     X = prepared_files.read_features(folder, ready.width)
-    after = Ranges.of(MultiFileRows([FileRows(X, ready.y)]), np.arange(len(ready.rows)))
+    after = Ranges.of(MultiFileRows([FileRows(X, ready.y)]), range(len(ready.rows)))
     return About(
         task=ready.task,
         classes=list(ready.classes),
@@ -143,7 +143,7 @@ def written(ready: Prepared, folder: Path) -> About:
         n_train=ready.n_train,
         width=ready.width,
         sizes={},
-        before=ready.before.summary() | _target(ready, ready.source.y[ready.rows]),
+        before=ready.before.summary() | _target(ready, values_at(ready.source.y, ready.rows)),
         after=after.summary()
         | _target(ready, ready.y)
         | ({"hashed": ready.collisions.words} if ready.collisions else {}),

@@ -15,7 +15,15 @@ from okbench.base.errors import DataError
 from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import Label, Scale, Split, VariantSpec
 from okbench.datasets.prepare.hashing import Collisions, hashed
-from okbench.datasets.readers.multi_file_rows import Matrix, MultiFileRows, RowNumbers, distinct
+from okbench.datasets.prepare.label_values import distinct_values
+from okbench.datasets.readers.multi_file_rows import (
+    Matrix,
+    MultiFileRows,
+    RowNumbers,
+    distinct,
+    in_order,
+    values_at,
+)
 
 _DENSE_FROM = 1 / 3  # filled: below this, CSR costs less memory and less time in every learner
 _SUMMARY_COLUMNS = 1000
@@ -132,13 +140,14 @@ def prepare(
 ) -> Prepared:
     """Choose rows, make labels and targets, find ranges and layout; nothing large is copied yet.
     Rows may have a scaling of their `own` in the place of the variant's."""
-    rows = distinct(source) if variant.distinct else np.arange(source.n_rows)
+    rows: RowNumbers = distinct(source) if variant.distinct else range(source.n_rows)
     if variant.first is not None:
         rows = rows[: variant.first]
     n_train, learned = variant.train, rows
     if variant.split:
         n_train = variant.split.train
-        rows = rows[np.random.default_rng(variant.split.seed).permutation(len(rows))]
+        shuffled = np.random.default_rng(variant.split.seed).permutation(len(rows))
+        rows = shuffled if isinstance(rows, range) else rows[shuffled]
     elif n_train is not None:
         learned = rows[:n_train]
     if n_train is not None and not 0 < n_train < len(rows):
@@ -150,15 +159,15 @@ def prepare(
         _refuse_unlearned_class(name, y, classes, variant.split)
     if variant.scale == "[0,1] with target":
         y = _target_in_unit_range(name, source.y, y, learned)
-    before = Ranges.of(source, np.sort(learned))
+    before = Ranges.of(source, in_order(learned))
     fills = not source.is_dense and (own is not None or not _keeps_zeros(variant.scale, before))
     if fills and own is None:
         _refuse_filling(source, len(rows), variant.scale)
     scaling = own or (lambda: partial(scaled_rows, scale=variant.scale, ranges=before))
-    sparse = _stays_sparse(source, np.sort(rows), scaling(), fills)
+    sparse = _stays_sparse(source, in_order(rows), scaling(), fills)
     collisions = None
     if variant.hash:
-        blocks = source.blocks(np.sort(rows))
+        blocks = source.blocks(in_order(rows))
         collisions = Collisions.of(map(own(), blocks) if own else blocks, variant.hash)
         sparse = True
     return Prepared(
@@ -182,7 +191,7 @@ def _refuse_unlearned_class(
 def _labels(
     name: str, raw: NDArray[Any], rows: RowNumbers, variant: VariantSpec
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    y = raw[rows]
+    y = values_at(raw, rows)
     if variant.above is not None and variant.task != "regression":
         y = np.where(y > variant.above, 1, -1)
     elif variant.labels:
@@ -190,15 +199,16 @@ def _labels(
     if variant.task == "regression":
         if y.dtype.kind not in "fiu":
             raise DataError(f"{name}: the target holds words ('{y[0]}'), not numbers")
-        return y.astype(np.float64), ()
+        return y.astype(np.float64, copy=False), ()
     return _labels_of(name, y, variant.task)
 
 
 def _labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Labels as integers where they are, and the classes in sorted order."""
-    if y.dtype.kind == "f" and np.all(y == np.floor(y)) and np.all(np.abs(y) < 2**53):
-        y = y.astype(np.int64)
-    classes = tuple(np.unique(y).tolist())
+    labels = distinct_values(y)
+    if y.dtype.kind == "f" and np.all((labels == np.floor(labels)) & (np.abs(labels) < 2**53)):
+        y, labels = y.astype(np.int64), labels.astype(np.int64)
+    classes = tuple(labels.tolist())
     if len(classes) < 2:
         raise DataError(f"{name}: every row has the label {classes[0]!r}; two classes are needed")
     if task == "binary" and len(classes) > 2:
@@ -230,7 +240,8 @@ def _written(label: Any) -> str:
 def _target_in_unit_range(
     name: str, raw: NDArray[Any], y: FloatArray, learned: RowNumbers
 ) -> FloatArray:
-    low, high = float(raw[learned].min()), float(raw[learned].max())
+    part = values_at(raw, learned)
+    low, high = float(part.min()), float(part.max())
     if low == high:
         raise DataError(f"{name}: every target is {low:g}; there is nothing to learn")
     return (y - low) / (high - low)

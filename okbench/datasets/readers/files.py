@@ -169,7 +169,7 @@ def rows_of_table(
     if labels is None:
         target = table.place(reader.target)
         left_out.add(target)
-        labels = _column(table, target)
+        labels = _column(table, target, folder)
     if len(labels) != len(table.values):
         raise DataError(f"{table.path}: {len(table.values):,} rows for {len(labels):,} labels")
     kept = [column for column in range(table.width) if column not in left_out]
@@ -199,11 +199,16 @@ def _picked(table: ColumnTable, kept: Sequence[int], folder: Path | None) -> NDA
         return values.finish((len(table.values), len(kept)))
 
 
-def _column(table: ColumnTable, place: int) -> NDArray[Any]:
-    values = table.values[:, place_of(table.path, place, table.names, table.width)]
-    if place in table.words:
-        return np.array(table.words[place])[values.astype(np.int64)]
-    return np.array(values)
+def _column(table: ColumnTable, place: int, folder: Path | None = None) -> NDArray[Any]:
+    """A column, or the words that its numbers stand for; they stay on disk as the table does."""
+    column = place_of(table.path, place, table.names, table.width)
+    words = np.array(table.words[place]) if place in table.words else None
+    with DiskArrays(folder) as disk_arrays:
+        found = disk_arrays.new(np.float64 if words is None else words.dtype, "column")
+        for _, block in table.blocks():
+            values = block[:, column]
+            found.append(values if words is None else words[values.astype(np.int64)])
+        return found.finish()
 
 
 def _spread(

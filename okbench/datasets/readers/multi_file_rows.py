@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from okbench.base.errors import DataError
 
 Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
-RowNumbers = NDArray[np.int64]
+RowNumbers: TypeAlias = NDArray[np.int64] | range  # a range where all rows are meant
 
 _BLOCK_VALUES = 1 << 20
 _STORED_PER_ROW = 1 << 14  # at most, as a rule, however wide the rows are
@@ -72,10 +72,11 @@ class MultiFileRows:
 
     @cached_property
     def y(self) -> NDArray[Any]:
-        return np.concatenate([part.y for part in self.parts])
+        whole = [part.y for part in self.parts]
+        return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
     @cached_property
-    def _starts(self) -> RowNumbers:
+    def _starts(self) -> NDArray[np.int64]:
         return np.cumsum([0, *(len(part.y) for part in self.parts)])
 
     def blocks(self, rows: RowNumbers, filled: bool = False) -> Iterator[Matrix]:
@@ -86,9 +87,10 @@ class MultiFileRows:
         stored = self.width if filled else min(self.width, _STORED_PER_ROW)
         step = max(1, _BLOCK_VALUES // max(1, stored))
         for start in range(0, len(rows), step):
-            yield self._take(rows[start : start + step])
+            part = rows[start : start + step]
+            yield self._take(np.arange(part[0], part[-1] + 1) if isinstance(part, range) else part)
 
-    def _take(self, rows: RowNumbers) -> Matrix:
+    def _take(self, rows: NDArray[np.int64]) -> Matrix:
         owner = np.searchsorted(self._starts, rows, side="right") - 1
         first = int(owner[0])
         if np.all(owner == first):
@@ -104,11 +106,21 @@ class MultiFileRows:
         return sp.csr_array(sp.vstack([sp.csr_array(piece) for piece in pieces], "csr"))[back]
 
 
-def _rows_of(X: Matrix, rows: RowNumbers) -> Matrix:
+def _rows_of(X: Matrix, rows: NDArray[np.int64]) -> Matrix:
     """A slice when the rows follow each other, else a gathered copy."""
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
         return X[int(rows[0]) : int(rows[-1]) + 1]
     return X[rows]
+
+
+def values_at(values: NDArray[Any], rows: RowNumbers) -> NDArray[Any]:
+    """The values of rows; without a copy where they follow each other."""
+    return values[rows.start : rows.stop] if isinstance(rows, range) else values[rows]
+
+
+def in_order(rows: RowNumbers) -> RowNumbers:
+    """The rows as they come in the files."""
+    return rows if isinstance(rows, range) else np.sort(rows)
 
 
 def distinct(source: MultiFileRows) -> RowNumbers:
@@ -117,7 +129,7 @@ def distinct(source: MultiFileRows) -> RowNumbers:
     Rows are compared by two independent 64-bit hashes of their values.
     """
     labels = np.unique(source.y, return_inverse=True)[1].astype(np.float64)
-    everything = np.arange(source.n_rows)
+    everything = range(source.n_rows)
     hashes, done = np.empty((source.n_rows, 2), dtype=np.uint64), 0
     for block in source.blocks(everything):
         rows = slice(done, done + block.shape[0])

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from okbench.base.permuted_rows import first_permuted
 from okbench.datasets.prepare.preparation import Step
 from okbench.datasets.readers.multi_file_rows import Matrix
 from okbench.datasets.user.running_scale import (
@@ -34,7 +35,7 @@ _MOST_NAMED = 3
 
 def sample_of(n_rows: int) -> NDArray[np.int64]:
     """The places of the rows that the scale and the settings are fitted on."""
-    return np.random.default_rng([SAMPLE_SEED, n_rows]).permutation(n_rows)[:SAMPLE]
+    return first_permuted(np.random.default_rng([SAMPLE_SEED, n_rows]), n_rows, SAMPLE)
 
 
 def is_sparse(X: Matrix) -> bool:

@@ -16,6 +16,7 @@ from okbench.base.errors import DataError, UsageError, did_you_mean
 from okbench.base.shared_types import Task
 from okbench.datasets.catalogue.specs import Format, ReaderSpec, VariantSpec
 from okbench.datasets.dataset_types import Dataset, fingerprint
+from okbench.datasets.prepare.label_values import distinct_values
 from okbench.datasets.prepare.preparation import Scaling, prepare
 from okbench.datasets.readers.chunks import chunks
 from okbench.datasets.readers.disk_array import DiskArrays
@@ -37,6 +38,7 @@ Scale = RowsScale | Literal["", "running"]
 # are mostly zero as they are
 _CHOSEN: dict[str, RowsScale] = {"": "standard", "running": "running standard"}
 _MOST_GUESSED_CLASSES = 20
+_MOST_COUNTED = 1 << 20  # different targets
 _LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
@@ -329,8 +331,8 @@ def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
 
 def guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
     """The task that labels suggest; a note says why."""
-    distinct = np.unique(y)
     words = y.dtype.kind not in "fiub"
+    distinct = distinct_values(y, None if words else _MOST_COUNTED)
     whole = words or bool(np.all(distinct == np.floor(distinct)))
     if whole and len(distinct) <= (len(y) if words else _MOST_GUESSED_CLASSES):
         task = "binary" if len(distinct) <= 2 else "multiclass"
@@ -344,7 +346,7 @@ def guessed_task(y: NDArray[Any], notes: list[str]) -> Task:
         )
     else:
         task = "regression"
-        notes.append(
-            f"task: regression, from {len(distinct):,} different targets; --task overrides it"
-        )
+        many = len(distinct) > _MOST_COUNTED
+        counted = f"more than {_MOST_COUNTED:,}" if many else f"{len(distinct):,}"
+        notes.append(f"task: regression, from {counted} different targets; --task overrides it")
     return cast(Task, task)

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from okbench import datasets
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare.label_values import largest_class, squared_deviations
 from okbench.datasets.user.large_file import read_rows
 from okbench.datasets.user.user_rows import UserRows, as_read
 from okbench.papers.table_types import RowsFile, Table
@@ -76,7 +75,7 @@ def with_rows_in_hand(table: Table) -> Table:
 def chance_of(dataset: Dataset, metric: str) -> float | None:
     """The metric of always giving the same answer: the most frequent class, or the mean."""
     if dataset.task == "regression":
-        total = float(np.square(dataset.y - dataset.y.mean()).sum())
+        total = squared_deviations(dataset.y)
     else:
-        total = float(dataset.n_rows - np.unique(dataset.y, return_counts=True)[1].max())
+        total = float(dataset.n_rows - largest_class(dataset.y))
     return METRICS[metric].value(total, dataset.n_rows)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import UsageError
+from okbench.base.permuted_rows import first_permuted
 from okbench.datasets.dataset_types import Dataset
 from okbench.trials.plan.planning import Load
 from okbench.trials.plan.seeds import seeded_order
@@ -94,7 +95,7 @@ def _dealt(
             "one row or more. Search on a larger share of them (--subset), or by fewer folds"
         )
     generator = np.random.default_rng([folds.seed, train])
-    rows = first[generator.permutation(train)[:count]].astype(np.int64)
+    rows = first[first_permuted(generator, train, count)].astype(np.int64)
     return whole, rows, _dealt_out(name, whole, whole.y[rows], folds.count)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from okbench.base.permuted_rows import first_permuted
 from okbench.datasets.dataset_types import Dataset
 from okbench.trials.plan.planning import Load
 
@@ -36,7 +37,8 @@ def _part(part: Subsample, name: str, variant: str) -> Dataset:
     if name in part.in_order:
         chosen = np.arange(count)
     else:
-        chosen = np.random.default_rng([part.seed, whole.n_rows]).permutation(whole.n_rows)[:count]
+        generator = np.random.default_rng([part.seed, whole.n_rows])
+        chosen = first_permuted(generator, whole.n_rows, count)
     return replace(
         whole,
         X=whole.X[chosen],
