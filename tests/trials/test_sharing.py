@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,11 +105,9 @@ def _allowed() -> None:
     [
         ("IK-OGD", "train-test", "nearest", {}),
         ("IK-OGD", "train-test", "iforest", {"jobs": 2}),
-        ("IK-OGD", "train-test", "nearest", {"backend": "processes"}),
         ("IK-OGD", "block-stream", "nearest", {"jobs": 2}),
         ("IK-OGD-dual", "train-test", "nearest", {}),
-        ("IK-SVM", "train-test", "nearest", {"jobs": 2}),
-        ("IK-LIBSVM", "train-test", "nearest", {}),
+        ("IK-SVM", "train-test", "nearest", {}),
     ],
 )
 def test_a_search_that_shares_chooses_and_records_the_same(
@@ -135,20 +134,17 @@ def test_a_search_that_shares_chooses_and_records_the_same(
     assert choice.values == choice_alone.values
 
 
-@pytest.mark.parametrize("backend", ["threads", "processes"])
-def test_learners_of_a_group_are_told_of_each_other(
-    monkeypatch: pytest.MonkeyPatch, backend: str
-) -> None:
-    monkeypatch.setattr(Telling, "compiled", backend == "threads", raising=False)
-    trials = [telling(1), telling(2), telling(3), replace(telling(1), repetition=1)]
-    ones = int(np.sum(load("blobs").y == 1))
-    options = Options(backend=backend, jobs=2, sharing=True)
-    found = {each.trial: each.total for each in execute(trials, load, options)}
-    assert [found[each] for each in trials] == [600 - ones] * 3 + [ones]
-    unshared = execute(trials, load, replace(options, sharing=False))
-    assert {each.total for each in unshared} == {ones}
-    limited = execute(trials, load, replace(options, memory_limit=1e9))
-    assert {each.total for each in limited} == {ones}
+def test_nothing_is_shared_where_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "groups_of", None)
+    options = Options(sharing=True, memory_limit=1e9)
+    with closing(execute([telling(1), telling(2)], load, options)) as outcomes:
+        assert next(outcomes).total == np.sum(load("blobs").y == 1)
+
+
+def test_trials_of_a_run_do_not_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "groups_of", None)
+    trials = [of_psi(4, protocol="train-test"), of_psi(8, protocol="train-test")]
+    assert {each.status for each in execute(trials, load, Options())} == {"done"}
 
 
 def test_the_others_of_a_group_are_run_when_one_ends_its_process() -> None:

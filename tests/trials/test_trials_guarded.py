@@ -201,7 +201,7 @@ def test_a_worker_that_ends_between_two_trials_is_replaced(monkeypatch: pytest.M
 
 
 def leaves_after_one(connection: Any, load: Any, modules: str) -> None:
-    one, limits, warm_up = connection.recv()
+    (one,), limits, warm_up = connection.recv()
     connection.send("taken")
     connection.send(attempt(one, load, limits, connection.send, warm_up))
 

@@ -78,6 +78,8 @@ def run_in(
     they go without.
     """
     waiting = deque(groups)
+    for slot in slots:
+        slot.group.clear()
     endless = set() if endless is None else endless
     failed_starts = 0
     ended: list[Outcome] = []
