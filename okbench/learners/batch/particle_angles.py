@@ -73,7 +73,9 @@ class _DenseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         lines, (n_features, lanes) = _filled_up(count), noise.shape
         most = _filled_up(-(-lines // -(-lines // MULTIPLIED)))
-        self.parts = tuple(slice(i, min(i + most, lines)) for i in range(0, lines, most))
+        self.parts: tuple[slice, ...] = tuple(
+            slice(i, min(i + most, lines)) for i in range(0, lines, most)
+        )
         self.values = aligned(most, lanes, kind=noise.dtype)
         self.entries = _sized(0, 0, noise.dtype)
         self._block, self._noise = block, noise
@@ -103,7 +105,7 @@ class _DenseAngles:
 class _SparseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         matrix: Any = block.matrix if block.is_sparse else sp.csr_array(block.dense)
-        self.parts = (slice(0, _filled_up(count)),)
+        self.parts: tuple[slice, ...] = (slice(0, _filled_up(count)),)
         self.values = aligned(TOGETHER, noise.shape[1], kind=noise.dtype)
         self.entries = _sized(_filled_up(count), 0, noise.dtype)
         self._rows = matrix.data, matrix.indices, matrix.indptr
