@@ -128,14 +128,16 @@ def _sincos_again(angles: Any, sines: Any, cosines: Any, times: int) -> None:
 
 
 def _peak(rows: Stream) -> float:
-    """The most memory that a fit takes, over the bytes of its particles."""
+    """The most memory that a fit takes beside the rows and their targets, over the bytes of its
+    particles."""
     X = rows.X if isinstance(rows.X, np.ndarray) else sp.csr_array(rows.X)
     learner = BKM(particles=PARTICLES, components=COMPONENTS, batch=BATCH, iterations=2)
     learner.begin(rows.problem, Draws(0))
     tracemalloc.start()
     try:
         learner.fit(X, rows.y)
-        return tracemalloc.get_traced_memory()[1] / learner.numbers.nbytes
+        _, peak = tracemalloc.get_traced_memory()
+        return (peak - rows.problem.encode(rows.y).nbytes) / learner.numbers.nbytes
     finally:
         tracemalloc.stop()
 

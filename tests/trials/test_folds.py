@@ -369,9 +369,10 @@ def test_learners_have_shares_repeats_and_ranges_of_their_own(tmp_path: Path) ->
         tuned(tmp_path, replace(table, search=replace(search, runs_of={"NoSuch": 5})))
 
 
-def test_the_refusal_names_the_place_and_nothing_is_run(tmp_path: Path) -> None:
-    table = page({"Cut": "Cut"}, {"at": (3, 6)}, folds=13)
-    with pytest.raises(ConfigError, match=r"tables.yaml:5: twelve: 13 folds of 12 rows"):
+@pytest.mark.parametrize("folds", [13, 10**15])
+def test_the_refusal_names_the_place_and_nothing_is_run(tmp_path: Path, folds: int) -> None:
+    table = page({"Cut": "Cut"}, {"at": (3, 6)}, folds=folds)
+    with pytest.raises(ConfigError, match=rf"tables.yaml:5: twelve: {folds} folds of 12 rows"):
         tuned(tmp_path, table)
     assert not (tmp_path / "tune.jsonl").exists()
 

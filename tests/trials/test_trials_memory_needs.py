@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +90,43 @@ def fogd(components: int) -> Table:
     )
     ours = LearnerColumn("FOGD", "FOGD", where="tables.yaml:3")
     return replace(page, learners=(ours, page.learners[1]))
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings", "terms", "model"),
+    [
+        (
+            "BKM",
+            {"particles": 20_000, "components": 50},
+            "50 components × 4 features × 4 B + 3 × 20000 particles × 204 numbers × 4 B + "
+            "20000 × 20000 particles × 16 B",
+            800 + 48_960_000 + 6_400_000_000,
+        ),
+        (
+            "BKM",
+            {"particles": 10, "components": 50, "precision": "double"},
+            "50 components × 4 features × 8 B + 3 × 10 particles × 204 numbers × 8 B + "
+            "10 × 10 particles × 24 B",
+            1_600 + 48_960 + 2_400,
+        ),
+        ("LIBSVM", {}, "kernel cache of 4 MB", 4 * 1_000**2),
+        ("LIBSVM", {"cache": 0.5}, "kernel cache of 524 kB", 2**19),
+        (
+            "LIBSVM",
+            {"kernel": "laplacian"},
+            "kernel cache of 4 MB + 1000 × 1000 rows × 8 B",
+            12 * 1_000**2,
+        ),
+    ],
+    ids=str,
+)
+def test_particles_and_kernel_caches_are_counted_before_a_run(
+    learner: str, settings: Mapping[str, Any], terms: str, model: int
+) -> None:
+    one = trial(dataset="split:1500", protocol="train-test")
+    one = replace(one, learner=learner, settings=tuple(sorted(settings.items())))
+    (need,) = needs([one], load, Options())
+    assert (need.terms, need.model) == (terms, model)
 
 
 def test_what_cannot_fit_is_refused_with_its_arithmetic_and_nothing_runs(

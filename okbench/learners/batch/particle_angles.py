@@ -73,7 +73,9 @@ class _DenseAngles:
     def __init__(self, block: Block, noise: NDArray[Any], count: int) -> None:
         lines, (n_features, lanes) = _filled_up(count), noise.shape
         most = _filled_up(-(-lines // -(-lines // MULTIPLIED)))
-        self.parts = tuple(slice(i, min(i + most, lines)) for i in range(0, lines, most))
+        self.parts: tuple[slice, ...] = tuple(
+            slice(i, min(i + most, lines)) for i in range(0, lines, most)
+        )
         self.values = aligned(most, lanes, kind=noise.dtype)
         self.entries = _sized(0, 0, noise.dtype)
         self._block, self._noise = block, noise

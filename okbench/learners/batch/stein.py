@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, add_prior, move_numbers
 
-COLUMNS = 256  # numbers of each particle that are multiplied at once
+COLUMNS = 128  # numbers of each particle that are multiplied at once
 
 STEPS = {"forgetting": FORGETTING, "cumulative": CUMULATIVE, "none": PLAIN}
 
@@ -44,12 +44,13 @@ class Stein:
         self._decay, self._rate, self._given = decay, rate, bandwidth
         self._step, self._is_first = STEPS[step], True
         self._products = aligned(2, count * COLUMNS, kind=particles.dtype)
-        # Never used at the same time.
+        self._distances = aligned(count, count)
+        matrices = aligned(2, count, count, kind=particles.dtype)
+        self._kernel, self._repulsion = matrices
+        # Doubles in memory that is used later.
         self._wide = self._products.reshape(-1).view(np.float64)
-        self._distances, self._scratch = np.empty((2, count, count))
-        self._norms = np.empty(count)
-        self._kernel, self._repulsion = np.empty((2, count, count), particles.dtype)
-        self._pushes = np.empty(count)
+        self._scratch = matrices.reshape(-1).view(np.float64)[: count**2].reshape(count, count)
+        self._norms, self._pushes = np.empty((2, count))
 
     def update(self) -> bool:
         """Move the particles by the gradients of their losses, and clear these; nothing moves if
@@ -101,13 +102,13 @@ class Stein:
         but for the diagonal, since no particle repels itself."""
         square = self._squared_bandwidth()
         self.bandwidth = math.sqrt(square)
-        kernel = self._scratch
         if square == 0.0:  # the limit of small bandwidths: one for equal particles, else none
             np.equal(self._distances, 0.0, out=self._kernel, casting="unsafe")
             self._repulsion.fill(0.0)
             self._pushes.fill(0.0)
             return
-        np.multiply(self._distances, -0.5 / square, out=kernel)
+        kernel = self._distances  # which nothing needs afterwards
+        kernel *= -0.5 / square
         np.exp(kernel, out=kernel)
         self._kernel[:] = kernel
         np.fill_diagonal(kernel, 0.0)

@@ -106,7 +106,8 @@ def refuse_what_cannot_fit(found: Iterable[Need], options: Options) -> None:
         )
     most = max(found, key=lambda each: each.drawn)
     if most.drawn > MOST_DRAWN:
-        terms = most.terms.split(" + ")[-1].removesuffix(f" × {_NUMBER} B")
+        terms = next(term for term in most.terms.split(" + ") if " components × " in term)
+        terms = terms.rpartition(" × ")[0]  # without the bytes of each
         raise OkbenchError(
             f"{most.learner} × {most.dataset} draws {most.drawn:,} random numbers before its first "
             f"row = {terms}, one for each component and feature whether a row has it or "
@@ -176,8 +177,28 @@ def _particles(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
         return []
     components, number = _whole(settings.get("components")), _number(settings)
     numbers = 2 * components * len(data.classes) + data.X.shape[1]
-    term = f"{_PER_NUMBER} × {particles} particles × {numbers} numbers × {number} B"
-    return [(term, _PER_NUMBER * particles * numbers * number)]
+    pair = _NUMBER + 2 * number  # a distance, and what the kernel makes of it
+    return [
+        (
+            f"{_PER_NUMBER} × {particles} particles × {numbers} numbers × {number} B",
+            _PER_NUMBER * particles * numbers * number,
+        ),
+        (f"{particles} × {particles} particles × {pair} B", particles**2 * pair),
+    ]
+
+
+def _kernel_cache(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+    """Of a kernel machine: the rows of the kernel that it keeps, in single precision, and the whole
+    matrix where LIBSVM does not compute the kernel."""
+    megabytes = settings.get("cache")
+    if not isinstance(megabytes, int | float) or not math.isfinite(megabytes):
+        return []
+    n_rows = data.n_train or data.X.shape[0]
+    cache = min(int(megabytes * 2**20), _SINGLE * n_rows**2)
+    parts = [(f"kernel cache of {spoken_bytes(cache)}", cache)]
+    if settings.get("kernel", "rbf") != "rbf":
+        parts.append((f"{n_rows} × {n_rows} rows × {_NUMBER} B", n_rows**2 * _NUMBER))
+    return parts
 
 
 def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
@@ -191,15 +212,6 @@ def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
     columns = _columns(data, points)
     number = _NUMBER + _SINGLE  # points are held in both precisions
     return [(f"{points} points × {columns} features × {number} B", points * columns * number)]
-
-
-def _kernel_cache(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
-    """The rows of the kernel that a support vector machine keeps while it is trained."""
-    n_rows, kept = data.n_train or data.X.shape[0], _whole(settings.get("cache"))
-    if not kept:
-        return []
-    size = min(kept * 2**20, _SINGLE * n_rows**2)
-    return [(f"{spoken_bytes(size)} of kernel rows", size)]
 
 
 _PARTS = (_supports, _frequencies, _particles, _partitionings)

@@ -46,6 +46,10 @@ class Folds:
     def __call__(self, name: str, variant: str = "") -> Dataset:
         return _fold(self, name, variant)
 
+    def check(self, name: str, variant: str) -> None:
+        """Refuse folds that cannot be."""
+        _dealt(self, name, variant)
+
     def variants(self, variant: str) -> tuple[str, ...]:
         """The variants that the folds of a variant are."""
         return tuple(

@@ -30,7 +30,7 @@ from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.cells import Cell, chosen_cells, row_key
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import Load, in_rounds, trials_by_cell
+from okbench.trials.plan.planning import Load, in_rounds, named_in, trials_by_cell
 from okbench.trials.run.estimate import Missing, absent_rows
 from okbench.trials.run.run_table import Tally, run
 from okbench.trials.search.folds import Folds
@@ -236,6 +236,8 @@ class _Stage:
         """A row of a table as the rows that its search has."""
         if isinstance(self.rows, Subsample):
             return (row,)
+        with named_in(row.where):
+            self.rows.check(row.name, row.variant)  # before millions of folds are planned
         return tuple(replace(row, variant=one) for one in self.rows.variants(row.variant))
 
 
