@@ -334,20 +334,19 @@ def _seconds(
     baseline: Contents, new: Contents, allowed: Allowed
 ) -> tuple[tuple[SpeedCheck, ...], str]:
     """Seconds of trials timed alone on one and the same machine, or why there are none."""
-    before, now = baseline.standing(timed=True), new.standing(timed=True)
-    done = [id_ for id_ in before if id_ in now and _clocked(before[id_]) and _clocked(now[id_])]
+    now = new.standing(timed=True)
+    done = _clocked_in_both(baseline.standing(timed=True), now)
     if not done:
         return (), "no trial was measured alone in both (okbench run --timing)"
-    if apart := _apart(baseline, [before[id_] for id_ in done], new, [now[id_] for id_ in done]):
+    if apart := _apart(baseline, done, new, (now[one.trial.id] for one in done)):
         return (), apart
     found, few = [], 0
-    for (dataset, learner), group in grouped(before[id_] for id_ in done).items():
-        ids = [outcome.trial.id for outcome in group]
-        if len(ids) < FEWEST:
+    for (dataset, learner), group in grouped(done).items():
+        if len(group) < FEWEST:
             few += 1
             continue
-        old = [before[id_].seconds or 0.0 for id_ in ids]
-        recent = [now[id_].seconds or 0.0 for id_ in ids]
+        old = [one.seconds or 0.0 for one in group]
+        recent = [now[one.trial.id].seconds or 0.0 for one in group]
         found.append(check_seconds(dataset, learner, old, recent, allowed))
     return tuple(found), f"fewer than {FEWEST} trials timed alone in {few} cells" if few else ""
 
@@ -355,24 +354,24 @@ def _seconds(
 def _untimed(baseline: Contents, new: Contents) -> tuple[tuple[SpeedCheck, ...], str]:
     """Seconds of trials that ran beside others, on one and the same machine, or why there are
     none."""
-    before, now = baseline.standing(timed=False), new.standing(timed=False)
-    done = [id_ for id_ in before if id_ in now and _clocked(before[id_]) and _clocked(now[id_])]
+    now = new.standing(timed=False)
+    done = _clocked_in_both(baseline.standing(timed=False), now)
     if not done:
         return (), "no trial has seconds in both"
-    if apart := _apart(baseline, [before[id_] for id_ in done], new, [now[id_] for id_ in done]):
+    if apart := _apart(baseline, done, new, (now[one.trial.id] for one in done)):
         return (), apart
     return tuple(
         check_untimed(
             *name,
-            [outcome.seconds or 0.0 for outcome in group],
-            [now[outcome.trial.id].seconds or 0.0 for outcome in group],
+            [one.seconds or 0.0 for one in group],
+            [now[one.trial.id].seconds or 0.0 for one in group],
         )
-        for name, group in grouped(before[id_] for id_ in done).items()
+        for name, group in grouped(done).items()
     ), ""
 
 
 def _apart(
-    baseline: Contents, before: Sequence[Outcome], new: Contents, now: Sequence[Outcome]
+    baseline: Contents, before: Iterable[Outcome], new: Contents, now: Iterable[Outcome]
 ) -> str:
     """Why the seconds of these outcomes cannot be compared: they are of several machines."""
     machines = {_machine(baseline, hash_) for hash_ in {one.environment for one in before}}
@@ -382,6 +381,15 @@ def _apart(
     if len(machines) > 1:
         return "not all were measured on one machine (okbench check --speed BASE HEAD)"
     return ""
+
+
+def _clocked_in_both(before: Mapping[str, Outcome], now: Mapping[str, Outcome]) -> list[Outcome]:
+    """The outcomes before of the trials that are done and have seconds before and now."""
+    return [
+        outcome
+        for id_, outcome in before.items()
+        if _clocked(outcome) and (recent := now.get(id_)) is not None and _clocked(recent)
+    ]
 
 
 def _clocked(outcome: Outcome) -> bool:

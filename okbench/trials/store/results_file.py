@@ -52,7 +52,7 @@ class Contents:
     def _kinds(self) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
         """The untimed and the timed outcomes that stand, put together once for a file as read."""
         if len(self.measured) != self._counted:
-            self._apart = _standing_of(self.measured, False), _standing_of(self.measured, True)
+            self._apart = _standing_of(self.measured)
             self._counted = len(self.measured)
         return self._apart
 
@@ -84,16 +84,21 @@ class Contents:
         return found
 
 
-def _standing_of(measured: Sequence[Outcome], timed: bool) -> dict[str, Outcome]:
-    """The outcomes of one kind that stand; those of finished trials come last."""
-    found: dict[str, Outcome] = {}
+def _standing_of(measured: Sequence[Outcome]) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+    """The untimed and the timed outcomes that stand; those of finished trials come last."""
+    untimed: dict[str, Outcome] = {}
+    alone: dict[str, Outcome] = {}
     for outcome in measured:
-        if outcome.timed is timed:
-            id_ = outcome.trial.id
-            if id_ not in found or _weight(outcome) >= _weight(found[id_]):
-                found[id_] = outcome
-    if all(outcome.status == "done" for outcome in found.values()):
-        return found
+        found = alone if outcome.timed else untimed
+        before = found.setdefault(outcome.trial.id, outcome)
+        if before is not outcome and _weight(outcome) >= _weight(before):
+            found[outcome.trial.id] = outcome
+    if all(outcome.status == "done" for outcome in measured):
+        return untimed, alone
+    return _finished_last(untimed), _finished_last(alone)
+
+
+def _finished_last(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
     return {one.trial.id: one for one in sorted(found.values(), key=_weight)}
 
 
