@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import pytest
 import scipy.sparse as sp
 
 from okbench.base.errors import DataError, UsageError
+from okbench.datasets import dataset_types
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.mapped_rows import MappedRows
-from okbench.datasets.prepare import preparation, unfinished
+from okbench.datasets.prepare import label_values, preparation, unfinished
 from okbench.datasets.prepare.loading import load_afresh
 from okbench.datasets.prepare.unfinished import UnfinishedFile
 from okbench.datasets.readers import files, multi_file_rows, table
@@ -251,3 +253,41 @@ def test_a_scaling_is_made_anew_for_every_pass() -> None:
     assert np.array_equal(first, second)
     assert np.array_equal(first[0], [0.0, 0.0])
     assert np.array_equal(first[1], (X[1] > X[0]) * 1.0)
+
+
+@pytest.mark.parametrize(("label", "expected"), [("{}", 8), ("yes{}", 0), ("{}.5", 0)])
+def test_memory_grows_by_a_label_a_row(
+    label: str, expected: int, tmp_path: Path, pieces: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Integers are held once, and all else of a row stays on the disk: 160 bytes of numbers, and
+    labels that are words or targets."""
+    monkeypatch.setattr(unfinished, "EVERY", 1 << 20)
+    monkeypatch.setattr(multi_file_rows, "_BLOCK_VALUES", 1 << 14)
+    monkeypatch.setattr(label_values, "_BLOCK", 1_000)
+    monkeypatch.setattr(dataset_types, "_LABELS", 1_000)
+
+    def prepare(*arguments: Any) -> Any:
+        tracemalloc.reset_peak()  # a chunk of text takes more than the labels of this test
+        return preparation.prepare(*arguments)
+
+    monkeypatch.setattr(large_file, "prepare", prepare)
+    rng = np.random.default_rng(0)
+    lines = [
+        ",".join([*(f"{each:.3f}" for each in row), label.format(n % 3)]) + "\n"
+        for n, row in enumerate(rng.random((2_000, 20)))
+    ]
+    pieces()
+
+    def peak(times: int) -> int:
+        path = tmp_path / f"{times}.csv"
+        path.write_text("".join(lines) * times, encoding="utf-8")
+        tracemalloc.start()
+        try:
+            assert read_rows(RowsFile(path)).dataset.n_rows == 2_000 * times
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1)  # what is imported once
+    grown = (peak(20) - peak(5)) / (15 * 2_000)
+    assert abs(grown - expected) < 1

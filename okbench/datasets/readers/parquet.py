@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from okbench.base.errors import DataError, UsageError
 from okbench.datasets.readers.chunks import Position
 from okbench.datasets.readers.damage import refusing_damage
 from okbench.datasets.readers.disk_array import DiskArrays
-from okbench.datasets.readers.table import ColumnTable
+from okbench.datasets.readers.table import Column, ColumnTable, place_of
 from okbench.datasets.readers.words import Words
 
 _MOST_VALUES = 1 << 31
@@ -21,16 +21,24 @@ _BATCH_ROWS = 1 << 14
 
 
 def read_parquet(
-    path: Path, *, missing: bool = False, arrays: DiskArrays | None = None
+    path: Path,
+    *,
+    missing: bool = False,
+    named: Sequence[Column] = (),
+    arrays: DiskArrays | None = None,
 ) -> ColumnTable:
     """A table, read one group of rows after the other; it stays on disk (as `arrays`). Columns that
-    hold no numbers become words. A number may be `missing`, no word."""
+    hold no numbers become words. A number may be `missing`, no word. Columns in `named` must be
+    there, and are looked for first."""
     try:
         from pyarrow import parquet
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'okbench[parquet]'") from None
     with refusing_damage(path, "Parquet"), parquet.ParquetFile(path) as file:
         _check_size(path, file.metadata)
+        names = tuple(map(str, file.schema_arrow.names))
+        for wanted in named:
+            place_of(path, wanted, names, len(names))
         with arrays or DiskArrays() as held:
             table = _Table(path, file.schema_arrow, missing, held.found)
             values = held.new(np.float64, "values")

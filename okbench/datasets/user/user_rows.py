@@ -295,7 +295,7 @@ def _read_table(
             case "arff":
                 table = read_arff(path, missing=gaps, arrays=arrays)
             case "parquet":
-                table = read_parquet(path, missing=gaps, arrays=arrays)
+                table = read_parquet(path, missing=gaps, named=named, arrays=arrays)
             case _:
                 table = read_npy(path, missing=gaps)
         return table.with_words(categorical, on_disk.folder), ReaderSpec(cast(Format, kind))
