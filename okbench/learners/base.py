@@ -28,6 +28,7 @@ from okbench.learners.contract import (
     as_labels,
     not_begun,
 )
+from okbench.learners.holdings import Holdings
 from okbench.learners.origin import Origin
 from okbench.learners.registry import ALL_TASKS, settings_of
 from okbench.learners.rows import Block, all_finite
@@ -47,6 +48,7 @@ class Estimator(ABC):
     compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
     # Whether rows matter by their differences alone, over a width: they may then be moved together.
     has_gaussian_kernel: ClassVar[bool] = False
+    holdings: ClassVar[Holdings] = Holdings()
     is_baseline: ClassVar[bool] = False  # looks at no features, and so learns nothing from them
 
     problem: Problem | None = None

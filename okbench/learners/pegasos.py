@@ -13,6 +13,7 @@ from okbench.learners.compiled.pegasos import score_rows_of
 from okbench.learners.compiled.supports import Supports
 from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.holdings import Holdings
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -30,6 +31,7 @@ class Pegasos(OnlineLearner):
     """A kernel expansion of at most `budget` vectors; row n moves it by 1 / (decay · n)."""
 
     has_gaussian_kernel = True
+    holdings = Holdings(supports="all")  # a merged vector may have any column
 
     budget: int
     width: float  # of the kernel exp(-distance² / (2 width²))

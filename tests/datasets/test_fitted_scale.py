@@ -101,6 +101,18 @@ def test_rare_words_are_no_outliers() -> None:
     assert range_warnings(X, "ab", "standard", "rows") == []
 
 
+def test_sparse_columns_are_judged_where_the_sample_holds_enough_of_their_values() -> None:
+    draw = np.random.default_rng(0)
+    X = sp.csr_array((draw.random((3000, 50)) + 1.0) * (draw.random((3000, 50)) < 0.5))
+    assert range_warnings(X, (), "none", "rows") == []
+    outside = np.setdiff1d(np.arange(3000), sample_of(3000))[0]
+    X[outside, 7] = 900.0
+    (warning,) = range_warnings(X, (), "none", "rows")
+    assert "column 7 has values more than 30" in warning
+    seldom = sp.csr_array((np.arange(1.0, 3001.0), (np.arange(3000), np.arange(3000) // 3)))
+    assert not any("column 0 has" in line for line in range_warnings(seldom, (), "none", "rows"))
+
+
 def test_the_chosen_scale_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a,b,y\n" + "".join(f"{n},{n * n},{n % 2}\n" for n in range(30)))

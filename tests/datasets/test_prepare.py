@@ -237,6 +237,17 @@ def test_files_are_joined_in_order_whatever_their_layout(sparse: tuple[bool, boo
     assert joined.y.tolist() == Y.tolist()
 
 
+def test_blocks_of_sparse_rows_are_cut_by_their_values_and_not_by_their_width() -> None:
+    wide = sp.csr_array((np.ones(3000), (np.arange(3000), np.arange(3000))), (3000, 10**7))
+    source = MultiFileRows([FileRows(wide, np.zeros(3000))])
+    assert len(list(source.blocks(np.arange(3000)))) == 1
+    long = sp.csr_array(np.ones((60, 100_000)))
+    source = MultiFileRows([FileRows(long, np.zeros(60)), FileRows(long, np.zeros(60))])
+    blocks = list(source.blocks(np.arange(120)))
+    assert sum(block.shape[0] for block in blocks) == 120
+    assert max(block.nnz for block in blocks) < 1.3 * 2**20
+
+
 def test_files_of_different_widths_are_refused() -> None:
     with pytest.raises(DataError, match=r"different widths .*a 3, b 2 columns"):
         MultiFileRows([FileRows(X, Y, "a"), FileRows(X[:, :2], Y, "b")])

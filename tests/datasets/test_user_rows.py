@@ -89,6 +89,20 @@ def test_libsvm_text_is_recognised_and_its_first_index_reported(tmp_path: Path) 
     assert zero.notes[0].endswith("counted from 0")
 
 
+@pytest.mark.parametrize(
+    ("name", "row", "message"),
+    [
+        ("rows.txt", "1 -1:1 3:1", "index '-1'"),
+        ("rows.svm", "1 3 : 1", "'3' is no index:value pair"),
+    ],
+)
+def test_damaged_libsvm_text_is_not_read_as_words(
+    tmp_path: Path, name: str, row: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        read(written(tmp_path, f"{row}\n-{row}\n", name))
+
+
 def test_arrays_are_read(tmp_path: Path) -> None:
     X, y = np.array([[1.0, 2], [3, 4]]), np.array(["a", "b"])
     np.save(tmp_path / "mine.npy", np.column_stack([X, [0, 1]]))

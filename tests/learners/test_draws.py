@@ -141,6 +141,24 @@ def test_recorded_uniforms_may_be_cut_otherwise():
         record.stream("u").uniforms(1)
 
 
+@pytest.mark.parametrize("name", ["", "noise"])
+def test_tables_are_filled_with_what_one_call_draws(name, monkeypatch):
+    monkeypatch.setattr("okbench.learners.draws.STRETCH", 20)
+
+    def source(made):
+        return made.stream(name) if name else made
+
+    expected = source(Draws(3)).normals(11, 7)
+    wide, single = np.zeros((4, 9)), np.zeros((7, 7), np.float32)
+    source(Draws(3)).fill_normals(wide[:, :7], single)
+    assert (wide[:, :7] == expected[:4]).all()
+    assert (single == expected[4:].astype(np.float32)).all()
+    recorded = RecordedDraws(expected, named={("noise", "normals"): [expected]})
+    again = np.zeros((2, 7)), np.zeros((9, 7))
+    source(recorded).fill_normals(*again)
+    assert (np.vstack(again) == expected).all()
+
+
 def test_one_recorded_matrix_serves_every_call_and_several_serve_one_each():
     one = RecordedDraws(np.ones((3, 4)))
     assert one.normals(3, 4).shape == (3, 4)

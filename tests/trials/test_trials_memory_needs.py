@@ -168,8 +168,8 @@ def test_more_random_numbers_than_a_bound_are_refused_before_the_run(
         run(fogd(50_000), load, lambda *a: None, store, Options(), lambda t: None)
     assert str(refusal.value) == (
         "FOGD × blobs draws 200,000 random numbers before its first row = 50000 components × 4 "
-        "features, one for each component and feature whether a row has it or not; more "
-        "than 199,999 take minutes. Number the features of the file without gaps, hash "
+        "features, whether a row has these features or not; more than 199,999 "
+        "delay every trial. Number the features of the file without gaps, hash "
         "them (--hash 2^18), leave this learner or dataset out, or run all the same with --force"
     )
     assert not store.outcomes()

@@ -17,7 +17,7 @@ Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
 RowNumbers: TypeAlias = NDArray[np.int64] | range  # a range where all rows are meant
 
 _BLOCK_VALUES = 1 << 20
-_STORED_PER_ROW = 1 << 14  # at most, as a rule, however wide the rows are
+_BLOCK_ROWS = 1 << 16
 
 
 def csr_of(
@@ -83,15 +83,30 @@ class MultiFileRows:
         """The rows of those numbers, in that order, a block of bounded size at a time; also when
         sparse ones are to be `filled`.
         """
-        filled = filled and not self.is_dense
-        stored = self.width if filled else min(self.width, _STORED_PER_ROW)
-        step = max(1, _BLOCK_VALUES // max(1, stored))
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            yield self._take(np.arange(part[0], part[-1] + 1) if isinstance(part, range) else part)
+        for start in range(0, len(rows), _BLOCK_ROWS):
+            part = rows[start : start + _BLOCK_ROWS]
+            some = np.arange(part[0], part[-1] + 1) if isinstance(part, range) else part
+            stored = np.full(len(some), self.width) if filled else self._stored(some)
+            blocks = np.cumsum(stored) // _BLOCK_VALUES
+            for block in np.split(some, np.flatnonzero(np.diff(blocks)) + 1):
+                yield self._take(block)
+
+    def _owners(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The part that each row stands in."""
+        return np.searchsorted(self._starts, rows, side="right") - 1
+
+    def _stored(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many values each row stores, however wide it is."""
+        stored, owner = np.full(len(rows), self.width), self._owners(rows)
+        for number, (part, start) in enumerate(zip(self.parts, self._starts, strict=False)):
+            if not isinstance(part.X, np.ndarray):
+                own = owner == number
+                at = rows[own] - start
+                stored[own] = part.X.indptr[at + 1] - part.X.indptr[at]
+        return stored
 
     def _take(self, rows: NDArray[np.int64]) -> Matrix:
-        owner = np.searchsorted(self._starts, rows, side="right") - 1
+        owner = self._owners(rows)
         first = int(owner[0])
         if np.all(owner == first):
             return _rows_of(self.parts[first].X, rows - self._starts[first])

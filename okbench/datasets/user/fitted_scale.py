@@ -30,6 +30,7 @@ SAMPLE_SEED = 2**32  # no seed of an evaluation's permutations
 _SPARSE_BELOW = 0.25  # share of values that are not zero
 _UNEQUAL = 100.0  # ratio of a column's deviation to that of most columns
 _FAR_OUT = 30.0  # deviations from the mean
+_SELDOM = 30  # rows of the sample: a sparse column with fewer values is not judged by its deviation
 _MOST_NAMED = 3
 
 
@@ -103,7 +104,8 @@ def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> li
             + ("use --scale standard, or drop it" if scale == "none" else "transform or drop it")
         )
     far = np.flatnonzero(largest > _FAR_OUT * np.where(deviations > 0.0, deviations, np.inf))
-    far = far[[_has_three_values(X, column) for column in far.tolist()]]
+    by_column = X if isinstance(X, np.ndarray) else sp.csc_array(X)
+    far = far[[_has_three_values(by_column, column) for column in far.tolist()]]
     if len(far):
         found.append(
             f"warning: {_listed(used[far], names)} has values more than {_FAR_OUT:.0f} standard"
@@ -133,12 +135,14 @@ def _spreads(X: Matrix) -> tuple[FloatArray, FloatArray]:
         squares = np.asarray(part.multiply(part).mean(axis=0)).ravel()
         high, low = (np.asarray(one.todense()).ravel() for one in (X.max(axis=0), X.min(axis=0)))
         deviations = np.sqrt(np.maximum(squares - mean**2, 0.0))
-        return deviations, np.maximum(high - mean, mean - low)
+        seldom = np.bincount(part.indices, minlength=X.shape[1]) < min(_SELDOM, part.shape[0])
+        return deviations, np.where(seldom, 0.0, np.maximum(high - mean, mean - low))
 
 
-def _has_three_values(X: Matrix, column: int) -> bool:
-    values: Any = X[:, [column]]
-    return len(np.unique(values if isinstance(values, np.ndarray) else values.data)) > 2
+def _has_three_values(X: FloatArray | sp.csc_array, column: int) -> bool:
+    if isinstance(X, np.ndarray):
+        return len(np.unique(X[:, column])) > 2
+    return len(np.unique(X.data[X.indptr[column] : X.indptr[column + 1]])) > 2
 
 
 def _listed(columns: NDArray[np.int64], names: Sequence[str]) -> str:

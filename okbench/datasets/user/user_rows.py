@@ -39,7 +39,7 @@ Scale = RowsScale | Literal["", "running"]
 _CHOSEN: dict[str, RowsScale] = {"": "standard", "running": "running standard"}
 _MOST_GUESSED_CLASSES = 20
 _MOST_COUNTED = 1 << 20  # different targets
-_LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+_LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+-?\d+:\S+)+\s*(#.*)?")
 
 
 @dataclass(frozen=True)
@@ -257,6 +257,7 @@ def file_format(path: Path) -> str:
         names.pop()
     suffix = names[-1] if names else ""
     known = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
+    known |= dict.fromkeys((".svm", ".libsvm", ".svmlight"), "libsvm")
     if suffix in known:
         return known[suffix]
     chunk = next(chunks(path), None)
@@ -271,7 +272,8 @@ def _read_libsvm(path: Path, on_disk: OnDisk) -> _Found:
     from okbench.datasets.readers.libsvm import read_libsvm
 
     rows = read_libsvm(path, index_base=None, arrays=on_disk.arrays)
-    note = f"LIBSVM text of {rows.X.shape[1]} columns, counted from {rows.index_base}"
+    columns = "1 column" if rows.X.shape[1] == 1 else f"{rows.X.shape[1]} columns"
+    note = f"LIBSVM text of {columns}, counted from {rows.index_base}"
     reader = ReaderSpec("libsvm", index_base=rows.index_base)
     return _Found(FileRows(rows.X, rows.y, path.name), (note,), reader)
 

@@ -52,6 +52,7 @@ class BSGDEpochs(BatchLearner):
         self.search = search
 
     has_gaussian_kernel = True
+    holdings = BSGDMerging.holdings
     _model: Trained | None = None
 
     @property

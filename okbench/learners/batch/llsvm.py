@@ -13,6 +13,7 @@ from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows, padded
 from okbench.learners.compiled.rules.dual_descent import Duals, descend
 from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, RowsError
+from okbench.learners.holdings import Holdings
 from okbench.learners.linear import score_on, stretches
 from okbench.learners.maps import NystroemMap, multiply
 from okbench.learners.registry import learner
@@ -64,6 +65,7 @@ class LLSVM(BatchLearner):
         self.chunk = chunk
 
     has_gaussian_kernel = True
+    holdings = Holdings(supports="all", tables=3)  # means of rows, while they are computed
     _model: LLSVMModel | None = None
 
     @property
@@ -211,7 +213,8 @@ def chosen_landmarks(
             (np.ones(n_rows), (nearest, np.arange(n_rows))), shape=(size, n_rows)
         )
         counts = np.bincount(nearest, minlength=size)
-        centres = _dense(members @ matrix) / np.maximum(counts, 1)[:, np.newaxis]
+        centres = _dense(members @ matrix)
+        centres /= np.maximum(counts, 1)[:, np.newaxis]
         for empty in np.flatnonzero(counts == 0):
             row = int(n_rows * stream.uniforms(1)[0])
             centres[empty] = _dense(matrix[row : row + 1])[0]

@@ -22,6 +22,7 @@ from okbench.learners.contract import (
     RowsError,
     SettingsError,
 )
+from okbench.learners.holdings import Holdings
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
@@ -321,6 +322,8 @@ class LIBLINEAR(LinearMachine):
     whose weight is regularised too. With several classes, `several` is one_against_rest or
     crammer_singer. It is an error when the solver does not converge in `max_iterations`.
     """
+
+    holdings = Holdings(weights=True)
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from okbench.learners.compiled.rules.laplacian import (
 from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.expansion import ROOM
+from okbench.learners.holdings import Holdings
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.registry import learner
@@ -41,6 +42,8 @@ class LaplacianLearner(OnlineLearner):
 
     The kernel is psi^(-‖x - z‖₁ / d) for rows of d columns.
     """
+
+    holdings = Holdings(supports="own")
 
     psi: int
     step: float

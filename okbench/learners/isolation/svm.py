@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from okbench.learners.batch.scikit import LinearMachine
+from okbench.learners.holdings import Holdings
 from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.isolation.maps import (
     ChiSquareMap,
@@ -86,6 +87,8 @@ class ChiSquareSVM(LinearSVM):
     The map has one feature sign(x) √|x| for each input, which is its form with b = 0. `iterations`
     is the most passes that the solver makes.
     """
+
+    holdings = Holdings(weights=True)
 
     def __init__(self, cost: float = 1.0, iterations: int = 1000) -> None:
         self.cost = cost

@@ -91,7 +91,7 @@ def _unfit(
             f" {spoken_bytes(memory)}"
         )
     if need.drawn > MOST_DRAWN:
-        return f"it draws {need.drawn:,} random numbers before the first row"
+        return f"it draws {need.drawn:,} random numbers before the first row = {need.drawn_terms}"
     if need.growth and rows > unbounded:
         return (
             "it has no budget, so that its time grows with the square of the rows and its memory up"
