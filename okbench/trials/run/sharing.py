@@ -35,8 +35,8 @@ def alone(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def sharing_learners(group: Sequence[Trial], load: Load) -> dict[Trial, Any]:
-    """The learners of a group, made and told of each other. There are none where there is nothing
-    to share, nor where one cannot be made: then each trial says for itself what is wrong."""
+    """The learners of a group, made and given to `share`. There are none where there is nothing to
+    share, nor where one cannot be made: then each trial says for itself what is wrong."""
     if len(group) < 2:
         return {}
     with suppress(Exception):
