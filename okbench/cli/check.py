@@ -105,11 +105,12 @@ def check(
 ) -> None:
     """Compare the outcomes in NEW with those in BASELINE; exit with code 1 if one is worse.
 
-    Both are results files, folders of them or names of tables; BASELINE may also be the name of a
-    paper, and NEW is runs/ by default. Mistakes, supports and curves must be equal trial by trial,
-    losses within the tolerance, and bytes within a factor of 2. Seconds are compared only where
-    both were measured on the same machine: exactly if that was with --timing, otherwise up to a
-    factor of 8. Cells that are not measured are counted apart; they do not pass without --subset.
+    Both are results files, folders of them, or tables by their names or YAML files; BASELINE may
+    also be the name of a paper, and NEW is runs/ by default. Mistakes, supports and curves must be
+    equal trial by trial, losses within the tolerance, and bytes within a factor of 2. Seconds are
+    compared only where both were measured on the same machine: exactly if that was with --timing,
+    otherwise up to a factor of 8. Cells that are not measured are counted apart; they do not pass
+    without --subset.
     """
     from okbench.base.whole_files import write_whole
     from okbench.reports.guard.check_text import PAGES, summary
