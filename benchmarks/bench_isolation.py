@@ -189,6 +189,25 @@ def _wide(n_rows: int, rounds: int) -> str:
     return tabulate(lines, heads, disable_numparse=True)
 
 
+def _learned_wide(n_rows: int) -> str:
+    """IK-OGD on such rows: 1,000 rows make the map, then each block is predicted and learned."""
+    X, lines = wide_rows(n_rows), []
+    y = np.where(np.random.default_rng(1).random(n_rows) < 0.33, 1, -1)
+    problem, initial = Problem("binary", WIDE[1], (-1, 1), n_rows), 1000
+    for kind in ("iforest", "nearest"):
+        begun = process_time()
+        learner = find("IK-OGD").load()(PARTITIONINGS, PSI, kind).begin(problem, Draws(0))
+        learner.fit(X[:initial], y[:initial])
+        for first in range(initial, n_rows, initial):
+            rows = slice(first, first + initial)
+            learner.predict(X[rows])
+            learner.learn(X[rows], y[rows])
+        seconds = process_time() - begun
+        lines.append([kind, f"{n_rows / seconds / 1e3:,.0f}", f"{learner.nbytes / 1e6:,.0f}"])
+    heads = [f"IK-OGD, predicted then learned, {n_rows:,} rows", "k rows/s", "MB of the model"]
+    return tabulate(lines, heads, disable_numparse=True)
+
+
 def wide_rows(n_rows: int) -> sp.csr_array:
     """Sparse rows of the shape of url: half of their values in a few thousand columns."""
     _, n_columns, filled = WIDE
@@ -258,6 +277,7 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     print(f"{machine()}; CPU time on one thread\n")
     if asked.full:
-        print(_wide(WIDE[0], 1), f"\n{peak_megabytes():,.0f} MB at most, rows included")
+        print(_wide(WIDE[0], 1), "\n")
+        print(_learned_wide(WIDE[0]), f"\n{peak_megabytes():,.0f} MB at most, rows included")
     else:
         main(asked.quick)

@@ -92,7 +92,7 @@ def test_libsvm_text_is_recognised_and_its_first_index_reported(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "row", "message"),
     [
-        ("rows.txt", "1 -1:1 3:1", "index '-1'"),
+        ("rows.txt", "1 -1:1 3:1", "an index cannot be negative"),
         ("rows.svm", "1 3 : 1", "'3' is no index:value pair"),
     ],
 )
