@@ -3,8 +3,8 @@
 A mapped file needs no memory of its own, but every page that was looked at counts as held by the
 process, and costs a fault of its own. Rows that are met window by window are therefore read from
 their files in long stretches, those of the next window ahead of their use. Of files that are larger
-than the memory, the system is told that a window is over: it then reads the next ones into the same
-pages, and need not look for others to give up.
+than the memory, the pages of a window are given back to the system once it was read: the next ones
+are then read into the same pages.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FileArray:
         self._advise(stretches, "POSIX_FADV_WILLNEED")
 
     def release(self, stretches: Sequence[Stretch]) -> None:
-        """Tell the system that it need not keep these entries. Pages at their ends stay, because
+        """Let the system give up the pages of these entries. Pages at their ends stay, because
         the entries beside them may be ahead."""
         self._advise(stretches, "POSIX_FADV_DONTNEED")
 
@@ -125,7 +125,7 @@ class MappedRows:
             array.read_ahead(entries)
 
     def release(self, stretches: Sequence[Stretch]) -> None:
-        """Tell the system that it need not keep these rows."""
+        """Let the system give up the pages of these rows."""
         for array, entries in self._arrays(stretches):
             array.release(entries)
 
