@@ -82,10 +82,10 @@ class SharedMaps:
     def _fit_all(self, block: Block) -> None:
         largest = max(self._maps, key=lambda made: made.psi)
         points = largest.partitionings * min(largest.psi, len(block))
-        table = as_table(block)
         make: MakePoints = points_of
-        if table is not None and points >= len(block):  # else the others take as long as this one
-            make = SharedPoints(PointTable.of(table)).take
+        if largest.map == "nearest" and points >= len(block):  # else the others add as much again
+            table = as_table(block)
+            make = make if table is None else SharedPoints(PointTable.of(table)).take
         for made, draws in zip(self._maps, self._draws, strict=True):
             made.fit(block.matrix, deepcopy(draws), make)
 
