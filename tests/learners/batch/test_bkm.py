@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -256,6 +257,25 @@ def test_a_clock_ends_a_fit_half_way_and_its_curve_stays(monkeypatch):
     assert whole.marks[-1][0] == N_ROWS
     fifth = BKM(**{**SMALL, "iterations": 5}).begin(problem, Draws(3)).fit(X, labels)
     assert (learner.numbers == fifth.numbers).all()
+
+
+@pytest.mark.parametrize("filled", [1.0, 0.1])
+def test_memory_is_three_times_the_particles_and_little_of_a_batch(filled):
+    """The features of the batch alone would be 15 times the particles."""
+    X, labels, problem = a_problem(2, filled)
+    X, labels = np.tile(X, (20, 1)), np.tile(labels, 20)
+    settings = {**SMALL, "particles": 20, "components": 200, "batch": 600, "precision": "single"}
+    learner = BKM(**settings).begin(problem, Draws(0)).fit(X, labels)
+    tracemalloc.start()
+    try:
+        learner.begin(problem, Draws(0)).fit(X, labels)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    targets, pairs, columns = 8 * len(X), 16 * 20**2, 2 * 128 * 20 * 4
+    part = 100 * 200 * 4 if filled == 1.0 else 0
+    known = 3 * learner.numbers.nbytes + targets + pairs + columns + part
+    assert peak < known + 150_000
 
 
 def test_numbers_that_overflow_are_a_divergence():
