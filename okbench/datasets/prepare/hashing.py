@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from okbench.datasets.prepare.label_values import distinct_in
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, mixed_bits, starts_of
 
 
@@ -30,9 +31,8 @@ class Collisions:
     @classmethod
     def of(cls, blocks: Iterable[Matrix], into: int) -> Collisions:
         """Count those of some rows; memory is in proportion to the columns that hold values."""
-        used = np.empty(0, dtype=np.int64)
-        for block in blocks:
-            used = np.union1d(used, sp.csr_array(block).indices)
+        columns = (sp.csr_array(block).indices for block in blocks)
+        used = distinct_in(columns, np.empty(0, dtype=np.int64))
         _, times = np.unique(_places(used, into)[0], return_counts=True)
         return cls(len(used), int(times[times > 1].sum()), into)
 

@@ -3,7 +3,7 @@ mapped from the disk, and a copy of all of them would be 8 bytes a row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,15 @@ _SUMMED = 1 << 24  # targets whose squares are summed at once
 
 def distinct_values(y: NDArray[Any], at_most: int | None = None) -> NDArray[Any]:
     """The different labels in order. Beyond `at_most` of them, only one more is looked for."""
-    found, fresh, n_fresh = y[:0], [], 0
-    for block in _blocks(y, _BLOCK):
+    return distinct_in(_blocks(y, _BLOCK), y[:0], at_most)
+
+
+def distinct_in(
+    blocks: Iterable[NDArray[Any]], found: NDArray[Any], at_most: int | None = None
+) -> NDArray[Any]:
+    """The different values of blocks in order, with those that were `found` before."""
+    fresh, n_fresh = [], 0
+    for block in blocks:
         fresh.append(np.unique(block))
         n_fresh += len(fresh[-1])
         if n_fresh > len(found):  # so rarely that all is sorted in the time of one sort
