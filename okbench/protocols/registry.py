@@ -6,7 +6,7 @@ from typing import Any
 
 from okbench.protocols.approximation import APPROXIMATION
 from okbench.protocols.block_stream import BLOCK_STREAM
-from okbench.protocols.contract import Named
+from okbench.protocols.contract import Named, ProtocolKind
 from okbench.protocols.kernel_surface import KERNEL_SURFACE
 from okbench.protocols.single_pass import SINGLE_PASS
 from okbench.protocols.train_test import TRAIN_TEST
@@ -25,8 +25,9 @@ ONE_PASS = " and ".join(kind.name for kind in PROTOCOLS.values() if kind.is_one_
 in words; so can those with test rows."""
 
 
-def kinds_for(learner: Any) -> str:
-    """How a table can have this learner, or its class: "; kind: train-test takes it". Empty where
-    no protocol that predicts rows does."""
-    kinds = [kind.name for kind in (SINGLE_PASS, TRAIN_TEST, BLOCK_STREAM) if kind.role_of(learner)]
-    return f"; kind: {' or '.join(kinds)} takes it" if kinds else ""
+def other_kinds(kind: ProtocolKind, learner: Any) -> str:
+    """Which protocols take a learner, or its class, that this one cannot run: "; kind: train-test
+    takes it". Empty where none does, or where this one predicts no rows."""
+    predicting = (SINGLE_PASS, TRAIN_TEST, BLOCK_STREAM)
+    names = [one.name for one in predicting if one.role_of(learner)]
+    return f"; kind: {' or '.join(names)} takes it" if names and kind in predicting else ""

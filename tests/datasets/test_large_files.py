@@ -263,6 +263,7 @@ def test_memory_grows_by_a_label_a_row(
     labels that are words or targets."""
     monkeypatch.setattr(unfinished, "EVERY", 1 << 20)
     monkeypatch.setattr(multi_file_rows, "_BLOCK_VALUES", 1 << 14)
+    monkeypatch.setattr(multi_file_rows, "_BLOCK_ROWS", 1 << 10)
     monkeypatch.setattr(label_values, "_BLOCK", 1_000)
     monkeypatch.setattr(dataset_types, "_LABELS", 1_000)
 

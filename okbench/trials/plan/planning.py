@@ -12,7 +12,7 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import Entry, NotAllowed, find, is_allowed, settings_of
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.protocols.metrics import METRICS
-from okbench.protocols.registry import PROTOCOLS, kinds_for
+from okbench.protocols.registry import PROTOCOLS, other_kinds
 from okbench.trials.plan.cells import Cell, chosen_cells, repetitions_of, row_key
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.resolve_settings import resolve_settings
@@ -193,7 +193,7 @@ def _refuse_mismatch(
     kind, metric = PROTOCOLS[protocol.kind], METRICS[protocol.metric]
     if kind.role_of(cls) is None:
         raise ConfigError(
-            f"{column.where or column.label}: {column.learner} {kind.lack}{kinds_for(cls)}"
+            f"{column.where or column.label}: {column.learner} {kind.lack}{other_kinds(kind, cls)}"
         )
     if dataset.task not in metric.tasks:
         raise ConfigError(f"{where}: {metric.name} does not score {row.name} ({dataset.task})")

@@ -16,7 +16,7 @@ from okbench.base.jit import compiled
 from okbench.learners.contract import FloatArray
 
 CONVERGED, PAUSED = -1, -2  # why a walk ended; otherwise it is the row whose kernel is missing
-NO_CURVATURE = 1e-12  # of two rows that the kernel does not tell apart
+NO_CURVATURE = 1e-12  # of two rows that are one to the kernel
 
 
 class Duals(NamedTuple):
