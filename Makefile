@@ -60,7 +60,7 @@ format: $(READY)
 	$(BIN)/ruff format
 
 bench: $(READY)
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks
 
 wheel: $(READY)
 	$(BIN)/python -m build
