@@ -161,6 +161,16 @@ def test_the_font_is_part_of_the_pdf() -> None:
         tradeoff_images(found, PageLook(font="No Such Font"))
 
 
+def test_a_single_learner_has_room_on_its_axis() -> None:
+    """Matplotlib alone finds no room around this cost and divides by zero."""
+    found = tradeoff(made(), "seconds")
+    one = found.frontiers["my.csv"]
+    spot = replace(one.best[0], cost=0.02661150368651009)
+    alone = replace(one, spots=(spot,), best=(spot,))
+    images = tradeoff_images(replace(found, frontiers={"my.csv": alone}), PageLook())
+    assert set(images) == set(FORMATS)
+
+
 def test_without_matplotlib_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

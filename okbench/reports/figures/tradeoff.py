@@ -104,6 +104,8 @@ def _panel(ax: Any, found: Tradeoff, dataset: str) -> dict[str, Any]:
     ax.set_xscale("log")
     spots, best = found.frontiers[dataset].spots, found.frontiers[dataset].best
     costs = [spot.cost for spot in spots]
+    if min(costs) == max(costs):  # Matplotlib may find no room around a single value
+        ax.set_xlim(costs[0] / 2, costs[0] * 2)
     ax.xaxis.set_major_locator(LogLocator(subs=_ticks(max(costs) / min(costs))))
     ax.xaxis.set_major_formatter(EngFormatter(unit=unit))
     ax.minorticks_off()

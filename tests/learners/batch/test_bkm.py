@@ -275,7 +275,7 @@ def test_memory_is_three_times_the_particles_and_little_of_a_batch(filled):
     targets, pairs, columns = 8 * len(X), 16 * 20**2, 2 * 128 * 20 * 4
     part = 100 * 200 * 4 if filled == 1.0 else 0
     known = 3 * learner.numbers.nbytes + targets + pairs + columns + part
-    assert peak < known + 150_000
+    assert peak < known + 200_000  # old versions of SciPy copy more of sparse rows
 
 
 def test_numbers_that_overflow_are_a_divergence():
