@@ -14,9 +14,14 @@ from okbench.learners.contract import SettingsError
 
 
 def check_number(
-    learner: Any, name: str, *, above: float = -math.inf, at_least: float = -math.inf
+    learner: Any,
+    name: str,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    finite: bool = False,
 ) -> None:
-    """Refuse a setting that is not a number above, or not below, a bound."""
+    """Refuse a setting that is not a number above, or not below, a bound, or not finite."""
     value = getattr(learner, name)
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value != value:
         raise _refusal(learner, name, "a number is expected")
@@ -26,6 +31,8 @@ def check_number(
         raise _refusal(learner, name, f"it must be above {above:g}")
     if not value >= at_least:
         raise _refusal(learner, name, f"it must be {at_least:g} or more")
+    if finite and math.isinf(value):
+        raise _refusal(learner, name, "a finite number is expected")
 
 
 def check_numbers(learner: Any, name: str, *, above: float = -math.inf) -> None:

@@ -1,5 +1,5 @@
-"""The values of labels, found a block at a time: those of a file that is larger than the memory are
-mapped from the disk, and a copy of all of them would be 8 bytes a row."""
+"""Different values and sums, found a block at a time: labels of a file that is larger than the
+memory are mapped from the disk, and a copy of all of them would be 8 bytes a row."""
 
 from __future__ import annotations
 

@@ -8,12 +8,14 @@ from abc import abstractmethod
 from typing import Self
 
 import numpy as np
+import psutil
 from numpy.typing import ArrayLike
 
 from okbench.learners.base import Estimator, names_of
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError, not_begun
 from okbench.learners.rows import Block
 
+MEGABYTE = 2**20
 POINTS = 20  # of the curve of a fit
 ASKED_EVERY = 0.1  # seconds between two questions whether to stop
 
@@ -114,3 +116,12 @@ class NoLimit:
 
     def mark(self, rows_seen: int, total: float | None = None) -> None:
         pass
+
+
+def refuse_beyond_memory(needed: int, what: str, advice: str) -> None:
+    """Raise MemoryError if so many bytes are not free, before anything of them is taken."""
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise MemoryError(
+            f"{what} needs about {needed / 1e6:,.0f} MB and {free / 1e6:,.0f} MB are free; {advice}"
+        )

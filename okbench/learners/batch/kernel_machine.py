@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
-from okbench.learners.batch.base import BatchLearner, Progress
+from okbench.learners.batch.base import (
+    MEGABYTE,
+    BatchLearner,
+    Progress,
+    refuse_beyond_memory,
+)
 from okbench.learners.compiled.rules.smo import CONVERGED, PAUSED, Duals, KernelCache, optimise
 from okbench.learners.contract import (
     Clock,
@@ -21,12 +24,10 @@ from okbench.learners.contract import (
     FloatArray,
     NotConverged,
     Rows,
-    SettingsError,
 )
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number
 
-MEGABYTE = 2**20
 AT_ONCE = 16 * MEGABYTE  # bytes of kernel values of rows to predict
 TOGETHER = 16  # rows of the kernel that are computed together
 STEPS = 1000  # between two looks at the clock
@@ -34,7 +35,7 @@ TOLERANCE = 1e-3  # LIBSVM's
 MOST_STEPS = 10_000_000
 
 
-class Expansion(NamedTuple):
+class KernelModel(NamedTuple):
     """What a kernel machine has learned: kernels with the supports, times coefficients."""
 
     supports: Any  # training rows as the kernel takes them
@@ -56,14 +57,12 @@ class KernelMachine(BatchLearner):
     cache: float
 
     steps: int = 0  # of the solver
-    _model: Expansion | None = None
+    _model: KernelModel | None = None
 
     def check_settings(self) -> None:
         super().check_settings()
-        for name in ("cost", "cache"):
-            check_number(self, name, above=0.0)
-            if math.isinf(getattr(self, name)):
-                raise SettingsError(f"{self.name}: {name} = inf: a finite number is expected")
+        check_number(self, "cost", above=0.0, finite=True)
+        check_number(self, "cache", above=0.0, finite=True)
 
     @property
     def support_size(self) -> int:
@@ -82,15 +81,15 @@ class KernelMachine(BatchLearner):
         return self._begun().decide(np.rint(scores) if scores.shape[1] > 1 else scores)
 
     @abstractmethod
-    def _seen(self, block: Block) -> Any:
+    def _points_of(self, block: Block) -> Any:
         """Rows as the kernel takes them."""
 
     @abstractmethod
-    def _some(self, seen: Any, places: NDArray[np.int64]) -> Any:
+    def _chosen(self, points: Any, places: NDArray[np.int64]) -> Any:
         """Some of such rows."""
 
     @abstractmethod
-    def _kernel(self, seen: Any, others: Any) -> FloatArray:
+    def _kernel(self, points: Any, others: Any) -> FloatArray:
         """The kernel of rows and other rows."""
 
     @abstractmethod
@@ -103,17 +102,22 @@ class KernelMachine(BatchLearner):
         return min(n_rows, max(fitting, 2 * TOGETHER))
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
-        self._check_memory(len(block))
+        refuse_beyond_memory(
+            self.needed_bytes(len(block)),
+            f"{self.name}: cache = {self.cache}: the kept rows of the kernel of {len(block):,} "
+            "training rows",
+            "lower the cache",
+        )
         self.steps = 0
-        seen, diagonal = self._seen(block), self._diagonal(block)
+        points, diagonal = self._points_of(block), self._diagonal(block)
         progress = Progress(clock, len(block), len(block))
         n_columns = self._begun().n_columns
         coefficients, biases, pairs, is_complete = [], [], [], True
         for first, second, places in self._pairs_of(targets):
             signs = np.where(targets[places] == first, 1.0, -1.0)
             duals = Duals.of(signs, float(self.cost), diagonal[places])
-            some = seen if len(places) == len(block) else self._some(seen, places)
-            is_complete = is_complete and self._solve(duals, some, progress)
+            own = points if len(places) == len(block) else self._chosen(points, places)
+            is_complete = is_complete and self._solve(duals, own, progress)
             spread = np.zeros(len(block))
             spread[places] = duals.coefficients
             coefficients.append(spread)
@@ -122,8 +126,8 @@ class KernelMachine(BatchLearner):
         dual = np.column_stack(coefficients)
         held = np.flatnonzero(dual.any(axis=1))
         codes = np.array(pairs) if n_columns > 1 else np.zeros((1, 2))
-        self._model = Expansion(
-            self._seen(Block(block.matrix[held])),
+        self._model = KernelModel(
+            self._points_of(Block(block.matrix[held])),
             dual[held],
             np.array(biases),
             codes.astype(np.int64),
@@ -140,7 +144,7 @@ class KernelMachine(BatchLearner):
         for first, second in combinations(present, 2):
             yield first, second, np.flatnonzero((targets == first) | (targets == second))
 
-    def _solve(self, duals: Duals, seen: Any, progress: Progress) -> bool:
+    def _solve(self, duals: Duals, points: Any, progress: Progress) -> bool:
         """Solve a problem of two classes; whether the clock let it come to its end."""
         n_rows = len(duals.coefficients)
         cache, made = KernelCache.empty(n_rows, self._places(n_rows)), 0
@@ -153,8 +157,8 @@ class KernelMachine(BatchLearner):
             if why == CONVERGED:
                 return True
             if why != PAUSED:
-                rows = _wanted(duals, cache, why)
-                kernel = self._kernel(self._some(seen, rows), seen).astype(np.float32)
+                rows = _rows_to_compute(duals, cache, why)
+                kernel = self._kernel(self._chosen(points, rows), points).astype(np.float32)
                 if not np.isfinite(kernel).all():
                     raise Diverged(0, f"{self.name}: the kernel of two rows is no finite number")
                 cache.hold(rows, kernel, made)
@@ -162,15 +166,6 @@ class KernelMachine(BatchLearner):
             f"{self.name} did not converge in {MOST_STEPS:,} steps; scale the columns or lower the "
             "cost"
         )
-
-    def _check_memory(self, n_rows: int) -> None:
-        needed, free = self.needed_bytes(n_rows), psutil.virtual_memory().available
-        if needed > free:
-            raise MemoryError(
-                f"{self.name}: cache = {self.cache}: the kept rows of the kernel of {n_rows:,} "
-                f"training rows need {needed / 1e6:,.0f} MB and {free / 1e6:,.0f} MB are free; "
-                "lower the cache"
-            )
 
     def _scores(self, block: Block) -> FloatArray:
         """The decision values of two classes; with several, the votes for each, and below a third
@@ -182,7 +177,7 @@ class KernelMachine(BatchLearner):
         size = max(1, AT_ONCE // (8 * max(1, len(coefficients))))
         for first in range(0, len(block) if len(coefficients) else 0, size):
             part = slice(first, first + size)
-            decisions[part] += self._kernel(self._seen(block[part]), supports) @ coefficients
+            decisions[part] += self._kernel(self._points_of(block[part]), supports) @ coefficients
         n_columns = self._begun().n_columns
         if n_columns == 1:
             return decisions
@@ -198,7 +193,7 @@ class KernelMachine(BatchLearner):
         return scores
 
 
-def _wanted(duals: Duals, cache: KernelCache, row: int) -> NDArray[np.int64]:
+def _rows_to_compute(duals: Duals, cache: KernelCache, row: int) -> NDArray[np.int64]:
     """A row whose kernel is missing, and others that violate the optimality most: steps will need
     these as well, and together they cost less."""
     beta, lowest, highest, gradient, _ = duals

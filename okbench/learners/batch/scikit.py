@@ -8,11 +8,10 @@ from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import psutil
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.learners.batch.base import BatchLearner
+from okbench.learners.batch.base import MEGABYTE, BatchLearner, refuse_beyond_memory
 from okbench.learners.contract import (
     Clock,
     Diverged,
@@ -27,7 +26,6 @@ from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
 
-MEGABYTE = 2**20
 AT_ONCE = 64 * MEGABYTE  # bytes of kernel values of rows to predict
 
 
@@ -56,14 +54,9 @@ class Library(BatchLearner):
     _model: FittedMachine | None = None
 
     def check_settings(self) -> None:
-        self._check_positive("cost")
-        self._check_positive("tolerance")
+        check_number(self, "cost", above=0.0, finite=True)
+        check_number(self, "tolerance", above=0.0, finite=True)
         check_whole(self, "max_iterations", at_least=1)
-
-    def _check_positive(self, name: str) -> None:
-        check_number(self, name, above=0.0)
-        if math.isinf(getattr(self, name)):
-            raise SettingsError(f"{self.name}: {name} = inf: a finite number is expected")
 
     @property
     def _estimator(self) -> Any:
@@ -179,20 +172,17 @@ class LIBSVM(Library):
         super().check_settings()
         check_number(self, "width", above=0.0)
         check_choice(self, "kernel", ("rbf", "laplacian", "precomputed"))
-        check_number(self, "cache", above=0.0)
-        if not math.isfinite(0.5 / self.width / self.width) or math.isinf(self.cache):
+        check_number(self, "cache", above=0.0, finite=True)
+        if not math.isfinite(0.5 / self.width / self.width):
             raise SettingsError(
-                f"{self.name}: width = {self.width!r}, cache = {self.cache!r}: the factor of the "
-                "squared distance and the cache must be finite"
+                f"{self.name}: width = {self.width!r}: the factor of the squared distance must be "
+                "finite"
             )
 
     def needed_bytes(self, n_rows: int) -> int:
         """An estimate of what the kernel of so many training rows takes in memory."""
         gram = 0 if self.kernel == "rbf" else 8 * n_rows**2
-        return gram + self._cached_bytes(n_rows)
-
-    def _cached_bytes(self, n_rows: int) -> int:
-        return int(min(self.cache * MEGABYTE, 4.0 * n_rows**2))  # it has single precision
+        return gram + int(min(self.cache * MEGABYTE, 4.0 * n_rows**2))  # in single precision
 
     def predict(self, X: Rows) -> NDArray[Any]:
         block = self._moved(X)
@@ -202,7 +192,11 @@ class LIBSVM(Library):
         return np.asarray(self._begun().classes)[codes.astype(np.int64)]
 
     def _prepared(self, block: Block) -> tuple[Any, Any]:
-        self._check_memory(len(block))
+        refuse_beyond_memory(
+            self.needed_bytes(len(block)),
+            f"{self.name}: the kernel of {len(block):,} training rows",
+            "lower the cache, or use kernel = 'rbf', which needs no Gram matrix",
+        )
         width = float(self.width)
         is_rbf, self._rows = self.kernel == "rbf", None
         self._rate = 0.5 / width / width if is_rbf else 1.0 / width
@@ -210,7 +204,7 @@ class LIBSVM(Library):
             return self._machine("rbf", self._rate), block.matrix
         if self.kernel == "laplacian":
             self._rows = block
-            return self._machine("precomputed"), self._kernel_with(block, slice(None))
+            return self._machine("precomputed"), _laplacian(block.matrix, block.matrix, self._rate)
         if len(block) != block.matrix.shape[1]:
             raise RowsError(
                 f"{self.name}: kernel = 'precomputed': each of the {len(block)} training rows "
@@ -230,20 +224,6 @@ class LIBSVM(Library):
             max_iter=int(self.max_iterations),
             random_state=0,  # the solver draws nothing; without it the global generator is asked
         )
-
-    def _kernel_with(self, block: Block, places: Any) -> FloatArray:
-        """The kernel that is computed here, of rows and of the training rows at some places."""
-        assert self._rows is not None
-        return _laplacian(block.matrix, self._rows.matrix[places], self._rate)
-
-    def _check_memory(self, n_rows: int) -> None:
-        needed, free = self.needed_bytes(n_rows), psutil.virtual_memory().available
-        if needed > free:
-            raise MemoryError(
-                f"{self.name}: the kernel of {n_rows:,} training rows needs about "
-                f"{needed / 1e6:,.0f} MB and {free / 1e6:,.0f} MB are free; lower the cache, or "
-                "use kernel = 'rbf', which needs no Gram matrix"
-            )
 
     def _has_converged(self, estimator: Any) -> bool:
         return int(estimator.fit_status_) == 0
@@ -265,7 +245,7 @@ class LIBSVM(Library):
             return block.dense
         supports = self._estimator.support_
         kernel = np.zeros((len(block), len(self._rows)))
-        kernel[:, supports] = self._kernel_with(block, supports)
+        kernel[:, supports] = _laplacian(block.matrix, self._rows.matrix[supports], self._rate)
         return kernel
 
 

@@ -22,12 +22,14 @@ from okbench.learners.settings import check_whole
 class OfEntries(KernelMachine):
     """With a kernel of the entries of rows."""
 
-    def _seen(self, block: Block) -> Entries:
+    def _points_of(self, block: Block) -> Entries:
         return entries_of(block)
 
-    def _some(self, seen: Entries, places: NDArray[np.int64]) -> Entries:
-        starts, stops = seen.starts[places], seen.stops[places]
-        return seen._replace(starts=starts, stops=stops, squared_norms=seen.squared_norms[places])
+    def _chosen(self, points: Entries, places: NDArray[np.int64]) -> Entries:
+        starts, stops = points.starts[places], points.stops[places]
+        return points._replace(
+            starts=starts, stops=stops, squared_norms=points.squared_norms[places]
+        )
 
 
 @learner("Laplacian-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
@@ -46,11 +48,11 @@ class LaplacianLIBSVM(OfEntries):
         super().check_settings()
         check_whole(self, "psi", at_least=2)
 
-    def _kernel(self, seen: Entries, others: Entries) -> FloatArray:
+    def _kernel(self, points: Entries, others: Entries) -> FloatArray:
         n_features = self._begun().n_features
         supports = Expanding.empty()._replace(entries=others)
         rate = rate_of(self.psi, n_features)
-        return kernel_of(seen, supports, len(others.starts), n_features, rate)
+        return kernel_of(points, supports, len(others.starts), n_features, rate)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return np.ones(len(block))
@@ -68,9 +70,9 @@ class ChiSquareLIBSVM(OfEntries):
         self.cost = cost
         self.cache = cache
 
-    def _kernel(self, seen: Entries, others: Entries) -> FloatArray:
-        out = np.empty((len(seen.starts), len(others.starts)))
-        fill_chi_square(seen, others, np.zeros(self._begun().n_features), out)
+    def _kernel(self, points: Entries, others: Entries) -> FloatArray:
+        out = np.empty((len(points.starts), len(others.starts)))
+        fill_chi_square(points, others, np.zeros(self._begun().n_features), out)
         return out
 
     def _diagonal(self, block: Block) -> FloatArray:
@@ -105,14 +107,14 @@ class IKLIBSVM(OnIsolationMap, KernelMachine):
         self._fit_map(block)
         super()._train(block, targets, clock)
 
-    def _seen(self, block: Block) -> Any:
+    def _points_of(self, block: Block) -> Any:
         return np.ascontiguousarray(self._map.cells(block).T)  # partitionings × rows
 
-    def _some(self, seen: Any, places: NDArray[np.int64]) -> Any:
-        return seen[:, places]
+    def _chosen(self, points: Any, places: NDArray[np.int64]) -> Any:
+        return points[:, places]
 
-    def _kernel(self, seen: Any, others: Any) -> FloatArray:
-        cells = np.ascontiguousarray(seen.T)
+    def _kernel(self, points: Any, others: Any) -> FloatArray:
+        cells = np.ascontiguousarray(points.T)
         out = np.empty((len(cells), others.shape[1]))
         fill_shares(cells, others, np.empty(len(out.T), dtype=np.int32), out)
         return out

@@ -14,7 +14,7 @@ from okbench.learners.isolation.maps import (
 )
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import check_number, check_whole
 
 
 class LinearSVM(LinearMachine):
@@ -36,7 +36,7 @@ class LinearSVM(LinearMachine):
         return self.iterations
 
     def check_settings(self) -> None:
-        self._check_positive("cost")
+        check_number(self, "cost", above=0.0, finite=True)
         check_whole(self, "iterations", at_least=1)
 
     def _prepared(self, block: Block) -> tuple[Any, Any]:

@@ -37,8 +37,10 @@ class Duals(NamedTuple):
     @property
     def bias(self) -> float:
         """What the scores Kβ lack: the gradient of the rows between their bounds, or the middle of
-        what the others allow."""
+        what the others allow. Before the first step it stands for the class of most rows."""
         beta, lowest, highest, gradient, _ = self
+        if not beta.any():
+            return float(gradient.mean())
         is_free = (beta > lowest) & (beta < highest)
         if is_free.any():
             return float(gradient[is_free].mean())
