@@ -140,8 +140,7 @@ def _need(
     parts, cache = parts_of(cls, data, given), kernel_cache_of(data, given)
     terms = " + ".join(term for term, _ in parts + cache) or "it has no budget"
     model = sum(size for _, size in parts + cache) or None
-    entries = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
-    growth = 0 if parts else entries * ENTRY
+    growth = 0 if parts else int(data.X.size) * ENTRY  # sparse rows have as many as they store
     draws, drawn = drawn_of(data, given)
     return Need(dataset, learner, at_once, rows, model, terms, growth, drawn, draws)
 

@@ -134,8 +134,7 @@ def _weights(data: Dataset, holdings: Holdings) -> list[Part]:
 
 def _entries(data: Dataset, count: int, times: int, name: str) -> Part:
     """So many rows that are held with their own values alone, by the mean of all rows."""
-    stored = data.X.size if isinstance(data.X, np.ndarray) else data.X.nnz
-    values = int(stored) // max(1, data.X.shape[0])
+    values = int(data.X.size) // max(1, data.X.shape[0])
     prefix = f"{times} × " if times > 1 else ""
     term = f"{prefix}{count} {name} × {values} values × {ENTRY} B"
     return term, times * count * values * ENTRY
