@@ -7,6 +7,7 @@
       kind: single-pass             # single-pass, train-test, block-stream, approximation, …
       metric: mistake_rate          # or another one of okbench.protocols.metrics
       runs: 20
+      printed_runs: 1               # where the paper has another number of trials (optional)
       orders: seeded                # published, file or block-shuffled; a dataset may have others
       block: 1000                   # block-stream only
       time_limit: 2h                # of a trial, inside the learner (optional)

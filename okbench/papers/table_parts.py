@@ -37,12 +37,13 @@ _SHOWN = frozenset(field.name for field in dataclass_fields(Shown))
 _LIMITS = ("time_limit", "na_after")
 _ROW_KEYS = {"variant", "rows", "orders"}
 _COLUMN_KEYS = {"learner", "sweep", "runs"}
+_RUNS = ("runs", "printed_runs")
 
 
 def read_protocol(node: Node) -> Protocol:
     """How trials are run and scored."""
     own = [kind.key for kind in PROTOCOLS.values() if kind.key and kind.key.place == "protocol"]
-    known = {"kind", "metric", "runs", "orders", *_LIMITS, *(key.name for key in own)}
+    known = {"kind", "metric", "orders", *_RUNS, *_LIMITS, *(key.name for key in own)}
     fields = node.fields(known, ["kind", "metric", "runs"])
     kind = PROTOCOLS[fields["kind"].choice(PROTOCOLS)]
     metric = METRICS[fields["metric"].choice(METRICS)]
@@ -53,10 +54,10 @@ def read_protocol(node: Node) -> Protocol:
         raise fields["metric"].error(_mismatch(kind, metric))
     given: dict[str, Any] = {key.name: key.read(fields[key.name]) for key in own if key == kind.key}
     given |= {name: _time(fields[name]) for name in _LIMITS if name in fields}
+    given |= {name: fields[name].integer(at_least=1) for name in _RUNS if name in fields}
     return Protocol(
         kind.name,
         metric=metric.name,
-        runs=fields["runs"].integer(at_least=1),
         orders=_orders(fields.get("orders")) or "seeded",
         **given,
     )

@@ -118,12 +118,14 @@ class DatasetRow:
 @dataclass(frozen=True)
 class Protocol:
     """How a trial is run and scored, by the names of a protocol and a metric of
-    `okbench.protocols`. `time_limit` is in seconds inside the learner, for one trial; a cell whose
-    search and training take more than `na_after` seconds is shown as NA."""
+    `okbench.protocols`. `printed_runs` is the number of trials behind a printed cell, 0 where it is
+    `runs`. `time_limit` is in seconds inside the learner, for one trial; a cell whose search and
+    training take more than `na_after` seconds is shown as NA."""
 
     kind: str
     metric: str
     runs: int
+    printed_runs: int = 0
     orders: Orders = "seeded"
     block: int = 0  # rows predicted, then learned, at a time, where the protocol asks for it
     time_limit: float = math.inf
@@ -308,9 +310,20 @@ class Table:
         return METRICS[self.protocol.metric].lower_is_better
 
     def runs_of(self, learner: str) -> int:
-        """The paper's number of trials of a cell, by the learner's label."""
+        """The number of trials of a cell, by the learner's label."""
         own = next((column.runs for column in self.learners if column.label == learner), None)
         return self.protocol.runs if own is None else own
+
+    def printed_runs_of(self, learner: str) -> int:
+        """The paper's number of trials of a cell, by the learner's label."""
+        return self.protocol.printed_runs or self.runs_of(learner)
+
+    def is_run_once(self, learner: str) -> bool:
+        """Whether a learner is run once because all its trials would have the same value: without
+        random numbers, on rows in one order."""
+        return self.runs_of(learner) == 1 < self.protocol.runs and learner not in (
+            self.random or ()
+        )
 
     def orders_of(self, row: DatasetRow) -> Orders:
         """Where the permutations of a dataset come from."""

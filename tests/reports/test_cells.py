@@ -25,15 +25,13 @@ from okbench.trials.trial_types import Outcome, Status, Trial
 
 
 def table(metric: str = "mistake_rate", **more: object) -> Table:
-    return Table(
-        name="ours/table1",
-        title="Ours",
-        paper="",
-        protocol=Protocol("single-pass", metric, runs=3),
-        datasets=(DatasetRow("rows"),),
-        learners=(LearnerColumn("A", "A"), LearnerColumn("B", "B")),
-        **{"settings": {}, **more},  # type: ignore[arg-type]
-    )
+    given: dict[str, Any] = {
+        "protocol": Protocol("single-pass", metric, runs=3),
+        "learners": (LearnerColumn("A", "A"), LearnerColumn("B", "B")),
+        "settings": {},
+        **more,
+    }
+    return Table("ours/table1", "Ours", "", datasets=(DatasetRow("rows"),), **given)
 
 
 def outcome(
@@ -72,6 +70,22 @@ def test_a_mistake_rate_is_mistakes_in_a_hundred_rows() -> None:
 )
 def test_the_other_metrics_have_their_own_value(metric: str, value: float) -> None:
     assert measured(outcome(0, 20), metric=metric).values == (value,)
+
+
+def test_the_trials_of_the_paper_may_be_others_than_ours() -> None:
+    columns = (
+        LearnerColumn("A", "A"),
+        LearnerColumn("B", "B", runs=1),
+        LearnerColumn("C", "C", runs=1),
+    )
+    protocol = Protocol("single-pass", "mistake_rate", runs=5)
+    ours = table(learners=columns, protocol=protocol, random=frozenset({"A", "C"}))
+    of_paper = replace(ours, protocol=replace(protocol, printed_runs=1))
+    assert [(cell.expected, cell.runs) for cell in cells(ours, {}, {})] == [(5, 5), (1, 1), (1, 1)]
+    found = cells(of_paper, {}, {})
+    assert [(cell.expected, cell.runs) for cell in found] == [(5, 1), (1, 1), (1, 1)]
+    # C is run once although its trials would differ
+    assert [cell.once for cell in found] == [False, True, False]
 
 
 def test_one_trial_has_no_deviation() -> None:

@@ -176,17 +176,40 @@ def test_five_pairs_are_enough(tmp_path: Path, trials: int, standing_: str) -> N
 
 
 def test_what_is_run_once_has_the_same_value_in_every_repetition(tmp_path: Path) -> None:
-    def once(value: float, runs: int) -> Report:
+    def single(value: float, *, once: bool = True) -> Report:
         report = report_of(one={"A": LOW})
-        single = replace(cell("one", "B", (value,)), expected=1, runs=runs)
-        repeated = replace(report.cells["one", "A"], runs=6)
-        return replace(report, cells={("one", "A"): repeated, ("one", "B"): single})
+        single = replace(cell("one", "B", (value,)), expected=1, once=once)
+        return replace(report, cells={**report.cells, ("one", "B"): single})
 
-    assert standing(tmp_path, BEATS, once(12.0, runs=1))[0] == "holds"
-    assert standing(tmp_path, BEATS, once(8.0, runs=1))[0] == "refuted"
-    assert standing(tmp_path, BEATS, once(12.0, runs=6))[0] == "not tested"  # it is one of six
+    assert standing(tmp_path, BEATS, single(12.0))[0] == "holds"
+    assert standing(tmp_path, BEATS, single(8.0))[0] == "refuted"
+    assert standing(tmp_path, BEATS, single(12.0, once=False))[0] == "not tested"  # one of several
     other = "tests: [{in: made/t, of: [B], beats: [A]}]"
-    assert standing(tmp_path, other, once(8.0, runs=1))[0] == "holds"
+    assert standing(tmp_path, other, single(8.0))[0] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("verb", "other", "standing_"),
+    [
+        ("beats: [B]", 10.1, "holds"),
+        ("beats: [B]", 10.0, "refuted"),
+        ("beats: [B]", 9.9, "refuted"),
+        ("matches: [B]", 10.0, "holds"),
+        ("is near: [B], within: 0.5", 9.6, "holds"),
+        ("is near: [B], within: 0.5", 9.4, "refuted"),
+    ],
+)
+def test_two_values_without_random_numbers_differ_as_they_stand(
+    tmp_path: Path, verb: str, other: float, standing_: str
+) -> None:
+    values = {"A": 10.0, "B": other}
+    cells = {
+        ("one", name): replace(cell("one", name, (value,)), expected=1, once=True)
+        for name, value in values.items()
+    }
+    report = replace(report_of(one={"A": LOW}), cells=cells)
+    test = f"tests: [{{in: made/t, of: [A], {verb}}}]"
+    assert standing(tmp_path, test, report)[0] == standing_
 
 
 def test_an_incomplete_cell_is_not_taken_for_the_whole(tmp_path: Path) -> None:

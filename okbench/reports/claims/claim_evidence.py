@@ -135,6 +135,8 @@ def _paired(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evide
     dataset = left.cell.dataset
     if left.value == right.value and test.verb == "matches":
         return Evidence(dataset, True, _figures(left, right, "equals"))
+    if left.cell.once and right.cell.once:
+        return _exactly(report, test, left, right)
     found = paired(*_pairs(left.cell, right.cell), fewest=ENOUGH)
     if found is None:
         return Evidence(dataset, None, _figures(left, right, "beside") + ", too few trials")
@@ -150,13 +152,25 @@ def _paired(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evide
     return Evidence(dataset, better, _figures(left, right, words) + interval)
 
 
+def _exactly(report: Report, test: ClaimTest, left: _Side, right: _Side) -> Evidence:
+    """By the values themselves, which no further trial would change."""
+    difference = left.value - right.value
+    if test.verb == "is near":
+        holds = abs(difference) <= test.within
+        words = "is near" if holds else "is far from"
+    else:
+        holds = difference != 0.0 and (difference < 0) == report.lower_is_better
+        words = "beats" if holds else "loses to" if difference else "equals"
+    figures = _figures(left, right, words)
+    return Evidence(left.cell.dataset, holds, f"{figures}, nothing random in either")
+
+
 def _pairs(left: Cell, right: Cell) -> tuple[dict[int, float], dict[int, float]]:
-    """The values of both by repetition. What the paper runs once, beside what it repeats, has no
-    random numbers: it has the same value in every repetition."""
+    """The values of both by repetition. What is run once has the same value in all of them."""
     ours, theirs = left.by_repetition, right.by_repetition
-    if left.runs == 1 < right.runs and left.values:
+    if left.once and not right.once:
         ours = dict.fromkeys(theirs, left.values[0])
-    if right.runs == 1 < left.runs and right.values:
+    if right.once and not left.once:
         theirs = dict.fromkeys(ours, right.values[0])
     return ours, theirs
 

@@ -28,7 +28,8 @@ class Cell:
     `values` are the metric of each done trial, in percent for rates, in the order expected.
     `repetitions` are the permutations of those, by which two cells of a dataset are paired.
     `statuses` counts the trials that ended otherwise. `runs` is the paper's own number of trials,
-    `ingredients` the settings and the rows with their sources. `exact` says that nothing random is
+    and `once` says that one trial is run because all would have the same value. `ingredients` are
+    the settings and the rows with their sources. `exact` says that nothing random is
     in the cell: published permutations, and a learner without random numbers. `seconds` is a mean
     over the trials measured alone when there are such (`timed`), else over all done, and always
     over those of one machine; `environments` names it. `bytes` is what a model held. `over_limit`
@@ -51,6 +52,7 @@ class Cell:
     expected: int
     repetitions: tuple[int, ...] = ()
     runs: int = 0
+    once: bool = False
     ingredients: tuple[Ingredient, ...] = ()
     exact: bool = False
     seconds: float | None = None
@@ -182,7 +184,8 @@ def _cell(
         values=tuple(value for _, value in counted),
         expected=len(ids) or table.runs_of(key[1]),
         repetitions=tuple(outcome.trial.repetition for outcome, _ in counted),
-        runs=table.runs_of(key[1]),
+        runs=table.printed_runs_of(key[1]),
+        once=table.is_run_once(key[1]),
         ingredients=_ingredients(table, key, found),
         exact=_exact(table, key),
         seconds=_mean(outcome.seconds for outcome in clocked),
