@@ -16,7 +16,7 @@ from okbench.trials.search.tuning import cells_to_tune
 from tests.shared import SHARED
 
 PRINTED = ("ik/table5", "ik/table7", "ik/table8")
-ALL = (*PRINTED, "ik/online")
+ALL = (*PRINTED, "ik/scaled-pixels", "ik/online")
 PSI = tuple(2**m for m in range(2, 13))  # Table 3
 
 
@@ -111,6 +111,20 @@ def test_the_two_scales_of_cifar_10_say_where_they_come_from() -> None:
     assert {name: one.prepared.basis for name, one in found.items()} == {
         "ik": "default", "ik-bytes": "fitted"
     }  # fmt: skip
+
+
+def test_scaled_pixels_are_table_5_with_other_rows() -> None:
+    table, scaled = find("ik/table5"), find("ik/scaled-pixels")
+    assert [(row.name, row.variant) for row in scaled.datasets] == [("cifar-10", "ik")]
+    for column in scaled.learners:
+        key = "cifar-10", column.label
+        ours, theirs = (
+            {name: one.value for name, one in each.settings[key].items() if name != "psi"}
+            for each in (scaled, table)
+        )
+        assert ours == theirs
+        assert scaled.printed[key] == table.printed[key]
+        assert scaled.runs_of(column.label) == table.runs_of(column.label)
 
 
 @pytest.mark.parametrize("name", ALL)
