@@ -80,6 +80,13 @@ def test_what_is_odd_about_printed_numbers_stands_below_them_once(beside_paper: 
     assert "copies" not in render(beside_paper, "terminal")
 
 
+def test_printed_numbers_of_single_trials_are_named(beside_paper: Report) -> None:
+    protocol = replace(TABLE.protocol, printed_runs=1)
+    page = render(report(replace(TABLE, protocol=protocol), STORED, IDS, MACHINES), "terminal")
+    assert "the number of a single trial of A_1, B, which have several here." in page
+    assert "single trial" not in render(beside_paper, "terminal")
+
+
 def test_the_terminal_shows_paper_and_ours_with_the_outcome(beside_paper: Report) -> None:
     rows = rows_of(render(beside_paper, "terminal"))
     assert ["mistake rate, % ↓", "time ↓"] in rows

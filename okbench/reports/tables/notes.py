@@ -36,7 +36,7 @@ def metric_notes(report: Report, bold: bool = False, compared: bool = True) -> t
         )
         counted = count_words(list(report.verdicts.values()))
         notes += [f"Outcomes: {counted}."] if counted else []
-        notes += _remarks(report)
+        notes += [*_single_trials(report), *_remarks(report)]
     notes += _baseline_notes(report)
     if report.best:
         marked = "Bold: the best, italic: the runner-up" if bold else "*: the best"
@@ -98,6 +98,17 @@ def _baseline_notes(report: Report) -> list[str]:
         return [f"{BLESSED}: the results kept in results/, with which okbench check compares."]
     same = sum(key in report.cells and report.cells[key].values != () for key in report.blessed)
     return [f"The baseline in results/ has the same mean in all {same} cells."] if same else []
+
+
+def _single_trials(report: Report) -> list[str]:
+    """Whose printed numbers are those of single trials, where ours are means of several."""
+    single = (cell for cell in report.cells.values() if cell.printed and cell.values)
+    names = dict.fromkeys(cell.learner for cell in single if cell.runs == 1 < cell.expected)
+    if not names:
+        return []
+    return [
+        f"{PAPER}: the number of a single trial of {', '.join(names)}, which have several here."
+    ]
 
 
 def _remarks(report: Report) -> list[str]:
