@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,6 +97,16 @@ def _tidy(X: Any) -> sp.csr_array:
     matrix.indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
     matrix.indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int32)
     return matrix
+
+
+def digest_of(block: Block, *more: NDArray[Any]) -> bytes:
+    """What stands for the content of rows, and of arrays beside them."""
+    matrix: Any = block.matrix
+    parts = (matrix.data, matrix.indices, matrix.indptr) if block.is_sparse else (matrix,)
+    digest = hashlib.blake2b(str(matrix.shape).encode(), digest_size=16)
+    for part in (*parts, *more):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.digest()
 
 
 def row_sums(values: FloatArray, starts: NDArray[Any]) -> FloatArray:

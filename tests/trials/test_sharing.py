@@ -71,7 +71,7 @@ class Telling:
     """Predicts 1 where it shares, and -1 where it does not; `dies` ends its process."""
 
     version = 1
-    shared_setting = "number"
+    shared_settings = ("number",)
 
     def __init__(self, number: int = 0, dies: bool = False) -> None:
         self.number, self.dies, self.others = number, dies, 0
@@ -132,6 +132,28 @@ def test_a_search_that_shares_chooses_and_records_the_same(
     (choice,), (choice_alone,) = shared.choices, expected.choices
     assert choice.tries == choice_alone.tries
     assert choice.values == choice_alone.values
+
+
+def test_a_search_over_two_settings_shares_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"components": Setting(10)}
+    settings |= {name: Setting(0.5, "default", "?") for name in ("step", "decay", "scale")}
+    ranges = Range("step", (1e-3, 0.1)), Range("decay", (1e-3, 0.5)), Range("scale", (0.5, 2.0))
+    table = replace(
+        page(), learners=(LearnerColumn("RKS", "RKS"),), settings={("split", "RKS"): settings},
+        search=Search(ranges, subset=1.0, at_least=1, runs=1, folds=3),
+    )  # fmt: skip
+    shared, known = tuned(tmp_path / "shared", table)
+    monkeypatch.setattr(execution, "groups_of", alone)
+    expected, known_alone = tuned(tmp_path / "alone", table)
+    assert [one.values for one in shared.choices] == [one.values for one in expected.choices]
+    assert {id_: one.total for id_, one in known.items()} == {
+        id_: one.total for id_, one in known_alone.items()
+    }
+    assert len({one.trial.settings for one in known.values()}) == 8
+    groups = groups_of([one.trial for one in known.values()])
+    assert sorted(map(len, groups)) == [4] * (2 * 3)  # of every scale and fold
 
 
 def test_nothing_is_shared_where_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,4 +4,14 @@
 the modules by name; the package itself imports nothing.
 """
 
-__all__ = ["base", "bkm", "bsgd", "llsvm", "mini_batches", "multi_rrf", "random_features", "scikit"]
+__all__ = [
+    "base",
+    "bkm",
+    "bsgd",
+    "llsvm",
+    "mini_batches",
+    "multi_rrf",
+    "random_features",
+    "rks",
+    "scikit",
+]

@@ -166,6 +166,17 @@ def scores_of(features: Features, block: Block) -> FloatArray:
     return scores
 
 
+def diverged(name: str, row: int) -> Diverged:
+    """A learner whose score of a row is not a finite number."""
+    return Diverged(row, f"{name}: the score of row {row} is not a finite number")
+
+
+def rows_at_once(features: Features, block: Block, size: int) -> int:
+    """How many rows of a mini-batch are learned between two looks at the clock."""
+    cost = features.model.noise.shape[1] * (int(block.values.size) // len(block) + 1)
+    return min(size, max(1, AT_ONCE // cost))
+
+
 class _Training:
     """One model on its way through mini-batches, with all memory that this takes."""
 
@@ -178,10 +189,8 @@ class _Training:
         targets: FloatArray,
         size: int,
     ) -> None:
-        n_columns, lanes = len(features.model.weights) // 2, features.model.noise.shape[1]
-        entries = int(block.values.size)
-        cost = lanes * (entries // len(block) + 1)
-        self._at_once = min(size, max(1, AT_ONCE // cost))
+        n_columns = len(features.model.weights) // 2
+        self._at_once = rows_at_once(features, block, size)
         self._name, self._phases, self._descent = name, features.phases, descent
         self._work, self._sums = Workspace.of(features.model), Sums.of(features.model)
         self._picked, self._targets = Picked(block, self._at_once), targets
@@ -204,8 +213,7 @@ class _Training:
                 self._scores,
             )
             if bad >= 0:
-                row = int(part[bad])
-                raise Diverged(row, f"{self._name}: the score of row {row} is not a finite number")
+                raise diverged(self._name, int(part[bad]))
             progress.advance(len(part), len(part), mistakes)
         move_by_mean(self._work, self._descent, self._sums, len(chosen))
         return True
@@ -223,40 +231,6 @@ class OneScale(RandomFeatures):
     def check_settings(self) -> None:
         super().check_settings()
         check_number(self, "scale", above=0.0)
-
-
-@learner("RKS", paper="bkm", version=1, tasks=("binary", "multiclass"))
-class RKS(OneScale):
-    """Random kitchen sinks: a linear model over fixed random features (Rahimi and Recht 2007).
-
-    Frequencies are normals times `scale`; the features are cosines and sines, not divided by √D.
-    `step` moves the weights by the mean gradient of a mini-batch of `batch` rows, `decay` is the
-    regulariser λ, and `loss` is hinge or logistic. With `divide_step` the step is divided by the
-    number of rows.
-    """
-
-    def __init__(
-        self,
-        components: int = 400,
-        scale: float = 0.1,
-        step: float = 0.01,
-        decay: float = 1e-3,
-        batch: int = 200,
-        epochs: int = 10,
-        loss: str = "hinge",
-        divide_step: bool = False,
-    ) -> None:
-        self.components = components
-        self.scale = scale
-        self.step = step
-        self.decay = decay
-        self.batch = batch
-        self.epochs = epochs
-        self.loss = loss
-        self.divide_step = divide_step
-
-    def _rate(self, n_rows: int) -> float:
-        return super()._rate(n_rows) / (n_rows if self.divide_step else 1)
 
 
 class LearnedScales(OneScale):

@@ -7,7 +7,6 @@ long as that of the largest. Every map has the cells that it has alone.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from okbench.learners.isolation.array_libraries import Lines
 from okbench.learners.isolation.maps import Cells, IsolationMap, MakePoints, cell_type
 from okbench.learners.isolation.nearest import PointTable, points_of
 from okbench.learners.isolation.references import as_table
-from okbench.learners.rows import Block
+from okbench.learners.rows import Block, digest_of
 
 MOST_BYTES = 2**30  # of cells that are kept for the other maps
 
@@ -29,7 +28,7 @@ MOST_BYTES = 2**30  # of cells that are kept for the other maps
 class OnMap:
     """A learner on an isolation map, which it may make together with those of others."""
 
-    shared_setting: ClassVar[str] = "psi"  # learners that differ in it alone may `share`
+    shared_settings: ClassVar[tuple[str, ...]] = ("psi",)
 
     partitionings: int
     psi: int
@@ -71,7 +70,7 @@ class SharedMaps:
     def fit(self, number: int, block: Block) -> IsolationMap:
         """The map of this number, made of these rows. When the first of the maps is asked for, all
         are made of its rows."""
-        rows = _digest(block)
+        rows = digest_of(block)
         if not self._rows:
             self._rows = rows
             self._fit_all(block)
@@ -107,7 +106,7 @@ class SharedPoints:
 
     def cells(self, block: Block, library: str, number: int) -> Cells:
         """The cells of rows in the map of this number."""
-        rows = _digest(block)
+        rows = digest_of(block)
         if rows not in self._found:
             alone = self._held >= MOST_BYTES
             several = self._several[number : number + 1] if alone else self._several
@@ -135,13 +134,3 @@ class PointsOfOne:
     def cells(self, block: Block, library: str, out: NDArray[Any]) -> None:
         """Fill in the cells of rows: rows × partitionings."""
         out[:] = self.shared.cells(block, library, self.number)
-
-
-def _digest(block: Block) -> bytes:
-    """What stands for the content of rows."""
-    matrix: Any = block.matrix
-    parts = (matrix.data, matrix.indices, matrix.indptr) if block.is_sparse else (matrix,)
-    digest = hashlib.blake2b(str(matrix.shape).encode(), digest_size=16)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).data)
-    return digest.digest()

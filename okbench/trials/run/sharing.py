@@ -1,8 +1,8 @@
 """Trials of one learner on the same rows that compute once what they have in common.
 
-A learner's class may name a `shared_setting` and have a function `share`, which is given learners
-that differ in that setting alone before any of them meets a row. Their outcomes are those of trials
-that run alone, but for the seconds: only their sum means anything.
+A learner's class may name `shared_settings` and have a function `share`, which is given learners
+that differ in these settings alone before any of them meets a row. Their outcomes are those of
+trials that run alone, but for the seconds: only their sum means anything.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from okbench.trials.trial_types import Trial
 
 
 def groups_of(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials that differ in the shared setting of their learner alone, in the order of the first of
-    each group; others by themselves."""
+    """Trials that differ in the shared settings of their learner alone, in the order of the first
+    of each group; others by themselves."""
     groups: dict[Trial, list[Trial]] = {}
     for trial in trials:
-        shared = getattr(find(trial.learner).load(), "shared_setting", None)
-        settings = tuple(pair for pair in trial.settings if pair[0] != shared)
+        shared = getattr(find(trial.learner).load(), "shared_settings", ())
+        settings = tuple(pair for pair in trial.settings if pair[0] not in shared)
         groups.setdefault(replace(trial, settings=settings), []).append(trial)
     return list(groups.values())
 

@@ -12,7 +12,8 @@ from benchmarks.plain.batch import mini_batches, scores
 from okbench.base.errors import DataError, UsageError
 from okbench.learners.batch import base, random_features
 from okbench.learners.batch.multi_rrf import MultiRRFAverage, MultiRRFVote
-from okbench.learners.batch.random_features import FKL, RKS, RRFBatch
+from okbench.learners.batch.random_features import FKL, RRFBatch
+from okbench.learners.batch.rks import RKS
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from okbench.learners.rrf import FIRST_WEIGHTS
 from tests.learners import rrf_oracle
