@@ -26,6 +26,8 @@ PLAIN_ROWS = 1000  # that a plain loop of BSGD meets
 KERNEL_ROWS = 4000  # whose kernel fits into memory as one matrix
 EPOCHS = 2
 PSI = 16  # of the Laplacian kernel
+STEPS = tuple(10.0**m for m in (-7, -5, -3, -1))  # of the search of Nguyen et al. (2018)
+DECAYS = tuple(2.0**m for m in range(-15, 6, 2))
 
 
 def fit(learner: str, rows: Stream, **settings: Any) -> Any:
@@ -62,6 +64,21 @@ def _by_products(rows: Stream) -> Any:
         pull = np.where(y * (features @ weights) < 1.0, y, 0.0)
         weights = (1.0 - 1e-5) * weights + 0.01 * (pull @ features) / BATCH
     return weights
+
+
+def _searched(rows: Stream, together: bool) -> None:
+    """RKS with every step and decay of a search."""
+    cls: Any = find("RKS").load()
+    given = {"components": COMPONENTS, "batch": BATCH, "scale": 1 / WIDTH, "epochs": 1}
+    learners = [
+        cls(step=step, decay=decay, **given).begin(rows.problem, Draws(0))
+        for step in STEPS
+        for decay in DECAYS
+    ]
+    if together:
+        cls.share(learners)
+    for each in learners:
+        each.fit(rows.X, rows.y)
 
 
 def _plain_bsgd(rows: Stream) -> Any:
@@ -103,6 +120,10 @@ def contests(rows: Stream) -> dict[str, Contest]:
             "okbench": (rows, partial(fit, "RKS", **fourier)),
             "plain loop": (few, _plain_rks),
             "NumPy products": (rows, _by_products),
+        },
+        "RKS, 44 steps and decays": {
+            "okbench": (some, partial(_searched, together=True)),
+            "one after the other": (some, partial(_searched, together=False)),
         },
         "BSGD": {
             "okbench": (few, partial(fit, "BSGD", **kernel)),
