@@ -125,11 +125,11 @@ class Protocol:
     kind: str
     metric: str
     runs: int
-    printed_runs: int = 0
     orders: Orders = "seeded"
     block: int = 0  # rows predicted, then learned, at a time, where the protocol asks for it
     time_limit: float = math.inf
     na_after: float = math.inf
+    printed_runs: int = 0
 
 
 @dataclass(frozen=True)

@@ -37,17 +37,21 @@ READ_OTHERWISE = {
     "rrf/claim13": "holds on the rows that are printed; the reader waits for those that are lost",
 }
 
+# Sentences about streams and Figure 4, which the transcription has with the figures.
+MORE = tuple(f"ik/claim{number}" for number in range(19, 24))
+
 
 def test_every_claim_of_the_papers_is_written_down() -> None:
     assert papers_with_claims() == PAPERS
-    assert sum(len(claims_of(paper)) for paper in PAPERS) == 71
+    assert sum(len(claims_of(paper)) for paper in PAPERS) == 71 + len(MORE)
 
 
 @pytest.mark.shared("the claims of the papers")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_claims_are_those_transcribed(paper: str) -> None:
     told = [claim["id"] for claim in transcribed(paper)["claims"]]
-    assert [claim.id for claim in claims_of(paper)] == told
+    more = [id_ for id_ in MORE if id_.startswith(f"{paper}/")]
+    assert [claim.id for claim in claims_of(paper)] == [*told, *more]
 
 
 @pytest.mark.shared("the claims of the papers")
@@ -57,6 +61,8 @@ def test_on_the_printed_tables_claims_stand_as_their_reader_found(paper: str) ->
     words = {"not tested": "not_checkable_from_tables", "holds partly": "holds_partly"}
     stands = {}
     for claim in claims_of(paper):
+        if claim.id in MORE:
+            continue
         settled = settle_claim(claim, printed_report, claim_evidence.printed, table_catalogue.find)
         standing = words.get(settled.standing, settled.standing)
         if standing == "refuted":  # a reader who met both calls that "partly"
