@@ -28,7 +28,7 @@ READ_OTHERWISE = {
     "bkm/claim2": "it holds on all datasets but poker; the reader counts that as failed",
     "bkm/claim4": "the seconds of training are not read from the printed total",
     "bkm/claim6": "nobody runs fifty days",
-    "ik/claim1": "no table has the dual form",
+    "ik/claim1": "the transcription has the seconds of the dual form in its text alone",
     "ik/claim12": "no GPU here",
     "ik/claim17": "the reader also asks that IK-OGD be high everywhere",
     "lsokl/claim4": "'in general' is read as most of the datasets, the reader takes all",
