@@ -148,9 +148,7 @@ def table_of(
     fields = _fields(root)
     if "extends" in fields:
         base, of = _extended(fields["extends"])
-        extended = read_yaml(base)
-        held = _fields(extended)
-        page = Page(base, extended, held, _kind(held), more, fields["learners"])
+        page = _page(base, read_yaml(base), more, fields["learners"])
         table = page.table(of, chosen_overlays(base, tuned))
         return replace(table, name=name, title=fields["title"].text(), of=of, where=root.where)
     if "of" in fields:
@@ -168,8 +166,12 @@ def table_of(
             search=None,
             where=root.where,
         )
-    page = Page(path, root, fields, _kind(fields), more)
-    return page.table(name, chosen_overlays(path, tuned))
+    return _page(path, root, more).table(name, chosen_overlays(path, tuned))
+
+
+def _page(path: Path, root: Node, more: Additions, extension: Node | None = None) -> Page:
+    fields = _fields(root)
+    return Page(path, root, fields, _kind(fields), more, extension)
 
 
 def _fields(root: Node) -> dict[str, Node]:

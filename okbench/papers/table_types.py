@@ -319,11 +319,10 @@ class Table:
         return self.protocol.printed_runs or self.runs_of(learner)
 
     def is_run_once(self, learner: str) -> bool:
-        """Whether a learner is run once because all its trials would have the same value: without
-        random numbers, on rows in one order."""
-        return self.runs_of(learner) == 1 < self.protocol.runs and learner not in (
-            self.random or ()
-        )
+        """Whether a learner is run once because all its trials would have the same value. The table
+        must say which learners use random numbers."""
+        has_none = self.random is not None and learner not in self.random
+        return has_none and self.runs_of(learner) == 1 < self.protocol.runs
 
     def orders_of(self, row: DatasetRow) -> Orders:
         """Where the permutations of a dataset come from."""

@@ -86,6 +86,7 @@ def test_the_trials_of_the_paper_may_be_others_than_ours() -> None:
     assert [(cell.expected, cell.runs) for cell in found] == [(5, 1), (1, 1), (1, 1)]
     # C is run once although its trials would differ
     assert [cell.once for cell in found] == [False, True, False]
+    assert not any(cell.once for cell in cells(replace(ours, random=None), {}, {}))
 
 
 def test_one_trial_has_no_deviation() -> None:

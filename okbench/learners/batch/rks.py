@@ -160,7 +160,7 @@ class TrainedTogether:
 
 
 def _with_weights(features: Features, weights: FloatArray) -> Features:
-    """The same features with other weights."""
+    """The same features with a copy of these weights that begins on a cache line."""
     held = aligned(*weights.shape)
     held[:] = weights
     return features._replace(model=features.model._replace(weights=held))

@@ -28,7 +28,7 @@ MOST_BYTES = 2**30  # of cells that are kept for the other maps
 class OnMap:
     """A learner on an isolation map, which it may make together with those of others."""
 
-    shared_settings: ClassVar[tuple[str, ...]] = ("psi",)
+    shared_settings: ClassVar[tuple[str, ...]] = ("psi",)  # which `share` takes different values of
 
     partitionings: int
     psi: int

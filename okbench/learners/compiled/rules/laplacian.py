@@ -78,8 +78,11 @@ def _shared_by_four(
 
 
 @inlined
-def _meet(supports: Expanding, s: int, last: int, lanes: Any, width: int, inner: Any) -> int:
-    """inner[k]: what support s + k and every lane have in common; of how many supports."""
+def _shared_by_next(
+    supports: Expanding, s: int, last: int, lanes: Any, width: int, inner: Any
+) -> int:
+    """inner[k]: what support s + k and every lane have in common. Of how many supports: four where
+    these hold every column, else one."""
     values, columns, starts, stops, _ = supports.entries
     full = 0
     while full < 4 and s + full < last and stops[s + full] - starts[s + full] == len(lanes.place):
@@ -107,7 +110,7 @@ def _sweep(
     _, gains, plus, minus, _ = supports
     norms, s = supports.entries.squared_norms, first
     while s < last:
-        met = _meet(supports, s, last, lanes, width, inner)
+        met = _shared_by_next(supports, s, last, lanes, width, inner)
         for k in range(met):
             for j in range(width):
                 kernel = _lifted(rate, norms[s], lanes.squared_norms[j], inner[k, j])
@@ -198,7 +201,7 @@ def kernel_laplacian(
             set_lane(lanes, i - start, rows, i)
         s = 0
         while s < size:
-            met = _meet(supports, s, size, lanes, padded(stop - start), inner)
+            met = _shared_by_next(supports, s, size, lanes, padded(stop - start), inner)
             for k in range(met):
                 for i in range(start, stop):
                     norm = lanes.squared_norms[i - start]
