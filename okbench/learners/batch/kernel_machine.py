@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from okbench.learners.rows import Block
 from okbench.learners.settings import check_number
 
 AT_ONCE = 16 * MEGABYTE  # bytes of kernel values of rows to predict
-TOGETHER = 16  # rows of the kernel that are computed together
+LEAST_PLACES = 32  # rows of the kernel that are kept, however little memory there may be
 STEPS = 1000  # between two looks at the clock
 TOLERANCE = 1e-3  # LIBSVM's
 MOST_STEPS = 10_000_000
@@ -56,6 +56,7 @@ class KernelMachine(BatchLearner):
     cost: float
     cache: float
 
+    together: ClassVar[int] = 1  # rows of the kernel that cost less if they are computed at once
     steps: int = 0  # of the solver
     _model: KernelModel | None = None
 
@@ -88,9 +89,13 @@ class KernelMachine(BatchLearner):
     def _chosen(self, points: Any, places: NDArray[np.int64]) -> Any:
         """Some of such rows."""
 
+    def _against(self, points: Any) -> Any:
+        """Rows as the kernel takes those that others are compared with."""
+        return points
+
     @abstractmethod
-    def _kernel(self, points: Any, others: Any) -> FloatArray:
-        """The kernel of rows and other rows."""
+    def _fill_kernel(self, points: Any, others: Any, out: NDArray[Any]) -> None:
+        """Fill in the kernel of rows and other rows, which are made by `_against`."""
 
     @abstractmethod
     def _diagonal(self, block: Block) -> FloatArray:
@@ -99,7 +104,7 @@ class KernelMachine(BatchLearner):
     def _places(self, n_rows: int) -> int:
         """How many rows of the kernel are kept."""
         fitting = int(self.cache * MEGABYTE // (4 * n_rows))
-        return min(n_rows, max(fitting, 2 * TOGETHER))
+        return min(n_rows, max(fitting, LEAST_PLACES))
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         refuse_beyond_memory(
@@ -127,7 +132,7 @@ class KernelMachine(BatchLearner):
         held = np.flatnonzero(dual.any(axis=1))
         codes = np.array(pairs) if n_columns > 1 else np.zeros((1, 2))
         self._model = KernelModel(
-            self._points_of(Block(block.matrix[held])),
+            self._against(self._points_of(Block(block.matrix[held]))),
             dual[held],
             np.array(biases),
             codes.astype(np.int64),
@@ -148,6 +153,7 @@ class KernelMachine(BatchLearner):
         """Solve a problem of two classes; whether the clock let it come to its end."""
         n_rows = len(duals.coefficients)
         cache, made = KernelCache.empty(n_rows, self._places(n_rows)), 0
+        others, kernel = self._against(points), np.empty((self.together, n_rows), np.float32)
         while made < MOST_STEPS:
             if progress.must_stop():
                 return False
@@ -157,11 +163,12 @@ class KernelMachine(BatchLearner):
             if why == CONVERGED:
                 return True
             if why != PAUSED:
-                rows = _rows_to_compute(duals, cache, why)
-                kernel = self._kernel(self._chosen(points, rows), points).astype(np.float32)
-                if not np.isfinite(kernel).all():
+                rows = _rows_to_compute(duals, cache, why, self.together)
+                found = kernel[: len(rows)]
+                self._fill_kernel(self._chosen(points, rows), others, found)
+                if not np.isfinite(found).all():
                     raise Diverged(0, f"{self.name}: the kernel of two rows is no finite number")
-                cache.hold(rows, kernel, made)
+                cache.hold(rows, found, made)
         raise NotConverged(
             f"{self.name} did not converge in {MOST_STEPS:,} steps; scale the columns or lower the "
             "cost"
@@ -177,7 +184,9 @@ class KernelMachine(BatchLearner):
         size = max(1, AT_ONCE // (8 * max(1, len(coefficients))))
         for first in range(0, len(block) if len(coefficients) else 0, size):
             part = slice(first, first + size)
-            decisions[part] += self._kernel(self._points_of(block[part]), supports) @ coefficients
+            kernel = np.empty((len(decisions[part]), len(coefficients)))
+            self._fill_kernel(self._points_of(block[part]), supports, kernel)
+            decisions[part] += kernel @ coefficients
         n_columns = self._begun().n_columns
         if n_columns == 1:
             return decisions
@@ -193,15 +202,16 @@ class KernelMachine(BatchLearner):
         return scores
 
 
-def _rows_to_compute(duals: Duals, cache: KernelCache, row: int) -> NDArray[np.int64]:
-    """A row whose kernel is missing, and others that violate the optimality most: steps will need
-    these as well, and together they cost less."""
-    beta, lowest, highest, gradient, _ = duals
-    rising = np.where(beta < highest, gradient, -np.inf)
-    sinking = np.where(beta > lowest, -gradient, -np.inf)
-    urgency = np.maximum(rising, sinking)
+def _rows_to_compute(duals: Duals, cache: KernelCache, row: int, count: int) -> NDArray[np.int64]:
+    """A row whose kernel is missing, and others that violate the optimality most, the last of
+    equals as in a step: the next steps will need these as well."""
+    if count == 1:
+        return np.array([row])
+    urgency = duals.urgency
     urgency[cache.place >= 0] = -np.inf
     urgency[row] = np.inf
-    count = min(TOGETHER, len(urgency), len(cache.holders))
-    rows = np.argpartition(-urgency, count - 1)[:count]
+    count = min(count, len(urgency), len(cache.holders))
+    least = np.partition(urgency, -count)[-count]
+    more, equal = np.flatnonzero(urgency > least), np.flatnonzero(urgency == least)
+    rows = np.concatenate((more, equal[len(equal) - (count - len(more)) :]))
     return np.sort(rows[urgency[rows] > -np.inf])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.lanes import Entries
@@ -26,17 +29,55 @@ def fill_chi_square(rows: Entries, others: Entries, scratch: Any, out: Any) -> N
             scratch[rows.columns[e]] = 0.0
 
 
+class Members(NamedTuple):
+    """Rows by their cells: those in cell c of partitioning p stand in order from starts[p, c] to
+    starts[p, c + 1] in rows[p]."""
+
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: Any, size: int) -> Self:
+        """Of the cells of rows, rows × partitionings, which are below `size`."""
+        n_rows, n_partitionings = cells.shape
+        members = cls(
+            np.empty((n_partitionings, n_rows), np.int32),
+            np.zeros((n_partitionings, size + 1), np.int64),
+        )
+        _sort(cells, members)
+        return members
+
+
 @compiled()
-def fill_shares(cells: Any, others: Any, scratch: Any, out: Any) -> None:
-    """Fill in the share of partitionings in which a row of `cells` and a column of `others` are in
-    the same cell; `scratch` holds a whole number per column."""
+def _sort(cells: Any, members: Members) -> None:
+    """Fill in which rows are in each cell."""
+    rows, starts = members
+    for p in range(len(rows)):
+        for k in range(len(cells)):
+            starts[p, cells[k, p] + 1] += 1
+        for c in range(1, starts.shape[1]):
+            starts[p, c] += starts[p, c - 1]
+        for k in range(len(cells)):
+            cell = cells[k, p]
+            rows[p, starts[p, cell]] = k
+            starts[p, cell] += 1
+        for c in range(starts.shape[1] - 1, 0, -1):  # each start is the next one's now
+            starts[p, c] = starts[p, c - 1]
+        starts[p, 0] = 0
+
+
+@compiled()
+def fill_shares(cells: Any, others: Members, scratch: Any, out: Any) -> None:
+    """Fill in the share of partitionings in which a row of `cells` and each other row are in the
+    same cell; `scratch` holds a whole number per column."""
+    rows, starts = others
     n_partitionings = cells.shape[1]
     for i in range(len(out)):
         for k in range(out.shape[1]):
             scratch[k] = 0
         for p in range(n_partitionings):
             cell = cells[i, p]
-            for k in range(out.shape[1]):
-                scratch[k] += others[p, k] == cell
+            for m in range(starts[p, cell], starts[p, cell + 1]):
+                scratch[rows[p, m]] += 1
         for k in range(out.shape[1]):
             out[i, k] = scratch[k] / n_partitionings

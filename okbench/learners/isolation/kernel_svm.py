@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from okbench.learners.batch.kernel_machine import KernelMachine
 from okbench.learners.compiled.expansion import Expanding
-from okbench.learners.compiled.kernel_matrices import fill_chi_square, fill_shares
+from okbench.learners.compiled.kernel_matrices import Members, fill_chi_square, fill_shares
 from okbench.learners.compiled.lanes import Entries
 from okbench.learners.contract import Clock, FloatArray
-from okbench.learners.isolation.laplacian import entries_of, kernel_of, rate_of
+from okbench.learners.isolation.laplacian import entries_of, fill_kernel, rate_of
 from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
@@ -39,6 +39,8 @@ class LaplacianLIBSVM(OfEntries):
     `cost` is C, and `cache` the memory for rows of the kernel in megabytes.
     """
 
+    together = 16  # they are the lanes that all training rows sweep over
+
     def __init__(self, psi: int = 16, cost: float = 1.0, cache: float = 200.0) -> None:
         self.psi = psi
         self.cost = cost
@@ -48,11 +50,10 @@ class LaplacianLIBSVM(OfEntries):
         super().check_settings()
         check_whole(self, "psi", at_least=2)
 
-    def _kernel(self, points: Entries, others: Entries) -> FloatArray:
+    def _fill_kernel(self, points: Entries, others: Entries, out: NDArray[Any]) -> None:
         n_features = self._begun().n_features
         supports = Expanding.empty()._replace(entries=others)
-        rate = rate_of(self.psi, n_features)
-        return kernel_of(points, supports, len(others.starts), n_features, rate)
+        fill_kernel(points, supports, n_features, rate_of(self.psi, n_features), out)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return np.ones(len(block))
@@ -70,10 +71,8 @@ class ChiSquareLIBSVM(OfEntries):
         self.cost = cost
         self.cache = cache
 
-    def _kernel(self, points: Entries, others: Entries) -> FloatArray:
-        out = np.empty((len(points.starts), len(others.starts)))
+    def _fill_kernel(self, points: Entries, others: Entries, out: NDArray[Any]) -> None:
         fill_chi_square(points, others, np.zeros(self._begun().n_features), out)
-        return out
 
     def _diagonal(self, block: Block) -> FloatArray:
         return entries_of(block).squared_norms  # Σ |x|
@@ -108,16 +107,16 @@ class IKLIBSVM(OnIsolationMap, KernelMachine):
         super()._train(block, targets, clock)
 
     def _points_of(self, block: Block) -> Any:
-        return np.ascontiguousarray(self._map.cells(block).T)  # partitionings × rows
+        return self._map.cells(block)
 
     def _chosen(self, points: Any, places: NDArray[np.int64]) -> Any:
-        return points[:, places]
+        return points[places]
 
-    def _kernel(self, points: Any, others: Any) -> FloatArray:
-        cells = np.ascontiguousarray(points.T)
-        out = np.empty((len(cells), others.shape[1]))
-        fill_shares(cells, others, np.empty(len(out.T), dtype=np.int32), out)
-        return out
+    def _against(self, points: Any) -> Members:
+        return Members.of(points, self._map.size)
+
+    def _fill_kernel(self, points: Any, others: Members, out: NDArray[Any]) -> None:
+        fill_shares(points, others, np.empty(out.shape[1], dtype=np.int32), out)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return np.ones(len(block))

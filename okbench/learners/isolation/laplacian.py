@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,9 +182,16 @@ def kernel_of(
 ) -> FloatArray:
     """The kernel of rows and the first `size` supports."""
     out = np.empty((len(rows.starts), size))
+    fill_kernel(rows, supports, n_features, rate, out)
+    return out
+
+
+def fill_kernel(
+    rows: Entries, supports: Expanding, n_features: int, rate: float, out: NDArray[Any]
+) -> None:
+    """Fill in the kernel of rows and as many supports as `out` has columns."""
     work = LaneWork.of(n_features, 1).with_room_for(rows, 0, len(out))
     kernel_laplacian(rows, supports, rate, work, out)
-    return out
 
 
 def _absolute_sums(block: Block) -> FloatArray:

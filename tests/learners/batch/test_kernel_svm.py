@@ -182,6 +182,61 @@ def test_the_solution_satisfies_the_conditions_of_the_optimum(seed, cost):
     assert gradient[can_rise].max() - gradient[can_sink].min() < 2e-3
 
 
+def plain_steps(signs, cost, gram, tolerance, steps):
+    """Coefficients after some steps of Fan, Chen and Lin (2005), by whole arrays."""
+    lowest, highest = np.minimum(0.0, cost * signs), np.maximum(0.0, cost * signs)
+    beta, gradient, diagonal = np.zeros(len(signs)), signs.copy(), np.diag(gram).astype(float)
+    last = len(signs) - 1
+    for _ in range(steps):
+        rising = np.where(beta < highest, gradient, -np.inf)
+        i = last - np.argmax(rising[::-1])
+        slope, sinks = gradient[i] - gradient, beta > lowest
+        curvature = diagonal[i] + diagonal - 2.0 * gram[i].astype(float)
+        gains = np.where(sinks & (slope > 0), slope**2 / np.maximum(curvature, 1e-12), 0.0)
+        j = last - np.argmax(gains[::-1])
+        if gains[j] == 0.0 or gradient[i] - gradient[sinks].min() < tolerance:
+            break
+        up, down = highest[i] - beta[i], beta[j] - lowest[j]
+        length = min(slope[j] / max(curvature[j], 1e-12), up, down)
+        beta[i] = highest[i] if length == up else beta[i] + length
+        beta[j] = lowest[j] if length == down else beta[j] - length
+        gradient -= length * (gram[i] - gram[j]).astype(float)
+    return beta
+
+
+@pytest.mark.parametrize(("n_rows", "cost"), [(1023, 1.0), (1024, 0.3), (2500, 10.0)])
+def test_the_steps_are_those_of_whole_arrays_however_many_rows_there_are(n_rows, cost):
+    """The compiled search looks at 1,024 rows at a time."""
+    rng = np.random.default_rng(n_rows)
+    rows = rng.integers(0, 8, (n_rows, 2)) / 4.0  # of equal rows the last is chosen
+    signs = np.where(rows[:, 0] + rng.normal(size=n_rows) > 1.0, 1.0, -1.0)
+    gram = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2)).astype(np.float32)
+    cache = KernelCache.empty(n_rows, n_rows)
+    cache.hold(np.arange(n_rows), gram, 0)
+    duals = Duals.of(signs, cost, np.diag(gram).astype(float))
+    optimise(duals, cache, 1e-3, 0, 400)
+    expected = plain_steps(signs, cost, gram, 1e-3, 400)
+    assert np.count_nonzero(expected) > 30
+    np.testing.assert_array_equal(duals.coefficients, expected)
+
+
+def test_of_rows_that_are_equally_far_from_the_optimum_those_are_computed_that_are_needed_next(
+    monkeypatch,
+):
+    """Of two classes of 100 rows far apart each step needs two rows, and none a second time."""
+    counts, fill = [], LaplacianLIBSVM._fill_kernel
+
+    def counting(self, points, others, out):
+        counts.append(len(out))
+        fill(self, points, others, out)
+
+    monkeypatch.setattr(LaplacianLIBSVM, "_fill_kernel", counting)
+    X, _, problem = stream("binary")
+    y = np.tile(problem.classes, N // 2)
+    LaplacianLIBSVM(cache=1e-2).begin(problem, Draws(0)).fit(1e6 * X[:N], y)
+    assert len(counts) == -(-N // LaplacianLIBSVM.together)
+
+
 @pytest.mark.parametrize(
     ("learner", "said"),
     [

@@ -35,27 +35,28 @@ class Laplacian(NamedTuple):
 
 @compiled(fastmath=FUSED)
 def _shared(
-    values: Any, columns: Any, start: int, stop: int, lanes: Any, width: int, out: Any
+    values: Any, columns: Any, start: int, stop: int, matrix: Any, place: Any, width: int, out: Any
 ) -> None:
     """out[0]: what a support and every lane have in common."""
     for j in range(width):
         out[0, j] = 0.0
     for e in range(start, stop):
-        place, value = lanes.place[columns[e]], values[e]
+        lane, value = place[columns[e]], values[e]
         if value > 0.0:
             for j in range(width):
-                least = min(lanes.matrix[place, j], value)
+                least = min(matrix[lane, j], value)
                 out[0, j] += least if least > 0.0 else 0.0
         else:
             for j in range(width):
-                least = min(-lanes.matrix[place, j], -value)
+                least = min(-matrix[lane, j], -value)
                 out[0, j] += least if least > 0.0 else 0.0
 
 
 @compiled(fastmath=FUSED)
 def _shared_by_four(
-    values: Any, columns: Any, starts: Any, first: int, lanes: Any, width: int, out: Any
-) -> None:
+    values: Any, columns: Any, starts: Any, first: int, matrix: Any, place: Any, width: int,
+    out: Any,
+) -> None:  # fmt: skip
     """out[k]: the same of support first + k, where these four hold every column.
 
     The lanes are read once for all of them: those of wide rows do not fit into the caches.
@@ -64,35 +65,36 @@ def _shared_by_four(
     for k in range(4):
         for j in range(width):
             out[k, j] = 0.0
-    for e in range(len(lanes.place)):
-        place = lanes.place[columns[one + e]]
+    for e in range(len(place)):
+        lane = place[columns[one + e]]
         a, b, c, d = values[one + e], values[two + e], values[three + e], values[four + e]
         side_a, side_b = 1.0 if a > 0.0 else -1.0, 1.0 if b > 0.0 else -1.0
         side_c, side_d = 1.0 if c > 0.0 else -1.0, 1.0 if d > 0.0 else -1.0
         for j in range(width):
-            value = lanes.matrix[place, j]
+            value = matrix[lane, j]
             out[0, j] += max(min(side_a * value, side_a * a), 0.0)
             out[1, j] += max(min(side_b * value, side_b * b), 0.0)
             out[2, j] += max(min(side_c * value, side_c * c), 0.0)
             out[3, j] += max(min(side_d * value, side_d * d), 0.0)
 
 
-@inlined
-def _shared_by_next(
-    supports: Expanding, s: int, last: int, lanes: Any, width: int, inner: Any
-) -> int:
-    """inner[k]: what support s + k and every lane have in common. Of how many supports: four where
-    these hold every column, else one."""
-    values, columns, starts, stops, _ = supports.entries
+@compiled()
+def _meet(
+    values: Any, columns: Any, starts: Any, stops: Any, first: int, last: int, matrix: Any,
+    place: Any, width: int, out: Any,
+) -> int:  # fmt: skip
+    """out[k]: what support first + k and every lane have in common. Of how many supports: four
+    where these hold every column, else one."""
     full = 0
-    while full < 4 and s + full < last and stops[s + full] - starts[s + full] == len(lanes.place):
+    while full < 4 and first + full < last:
+        if stops[first + full] - starts[first + full] != len(place):
+            break
         full += 1
-    met = 4 if full == 4 else 1
-    if met == 4:
-        _shared_by_four(values, columns, starts, s, lanes, width, inner)
-    else:
-        _shared(values, columns, starts[s], stops[s], lanes, width, inner)
-    return met
+    if full == 4:
+        _shared_by_four(values, columns, starts, first, matrix, place, width, out)
+        return 4
+    _shared(values, columns, starts[first], stops[first], matrix, place, width, out)
+    return 1
 
 
 @inlined
@@ -102,22 +104,32 @@ def _lifted(rate: float, norm: float, other: float, shared: float) -> float:
 
 
 @compiled(fastmath=FUSED)
+def _spread(
+    shared: Any, norm: float, norms: Any, width: int, rate: float, gain: float, plus: int,
+    minus: int, sums: Any,
+) -> None:  # fmt: skip
+    """Add a support to the sums of all lanes, of what it has in common with them."""
+    for j in range(width):
+        change = gain * _lifted(rate, norm, norms[j], shared[j])
+        sums[plus, j] += change
+        if minus >= 0:
+            sums[minus, j] -= change
+
+
+@compiled(fastmath=FUSED)
 def _sweep(
     supports: Expanding, first: int, last: int, lanes: Any, width: int, rate: float, inner: Any,
     sums: Any,
 ) -> None:  # fmt: skip
     """Add supports[first:last] to the sums of all lanes, in order."""
+    values, columns, starts, stops, norms = supports.entries
     _, gains, plus, minus, _ = supports
-    norms, s = supports.entries.squared_norms, first
+    matrix, place, _, _, _, lane_norms = lanes
+    s = first
     while s < last:
-        met = _shared_by_next(supports, s, last, lanes, width, inner)
+        met = _meet(values, columns, starts, stops, s, last, matrix, place, width, inner)
         for k in range(met):
-            for j in range(width):
-                kernel = _lifted(rate, norms[s], lanes.squared_norms[j], inner[k, j])
-                change = gains[s] * kernel
-                sums[plus[s], j] += change
-                if minus[s] >= 0:
-                    sums[minus[s], j] -= change
+            _spread(inner[k], norms[s], lane_norms, width, rate, gains[s], plus[s], minus[s], sums)
             s += 1
 
 
@@ -189,23 +201,32 @@ def score_laplacian(
 
 
 @compiled(fastmath=FUSED)
+def _exponentiate(shared: Any, norm: float, norms: Any, width: int, rate: float) -> None:
+    """Replace what a support and the lanes have in common by their kernel."""
+    for j in range(width):
+        shared[j] = _lifted(rate, norm, norms[j], shared[j]) / LIFT
+
+
+@compiled()
 def kernel_laplacian(
     rows: Entries, supports: Expanding, rate: float, work: LaneWork, out: Any
 ) -> None:
     """out[i, s]: the kernel of row i and support s."""
     lanes, inner, _ = work
-    norms, size = supports.entries.squared_norms, out.shape[1]
+    matrix, place, _, _, _, lane_norms = lanes
+    values, columns, starts, stops, norms = supports.entries
+    last = out.shape[1]
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
+        width, s = padded(stop - start), 0
         for i in range(start, stop):
             set_lane(lanes, i - start, rows, i)
-        s = 0
-        while s < size:
-            met = _shared_by_next(supports, s, size, lanes, padded(stop - start), inner)
+        while s < last:
+            met = _meet(values, columns, starts, stops, s, last, matrix, place, width, inner)
             for k in range(met):
+                _exponentiate(inner[k], norms[s], lane_norms, width, rate)
                 for i in range(start, stop):
-                    norm = lanes.squared_norms[i - start]
-                    out[i, s] = _lifted(rate, norms[s], norm, inner[k, i - start]) / LIFT
+                    out[i, s] = inner[k, i - start]
                 s += 1
         clear_lanes(rows, start, stop, lanes)
 

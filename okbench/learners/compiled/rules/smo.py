@@ -17,6 +17,8 @@ from okbench.learners.contract import FloatArray
 
 CONVERGED, PAUSED = -1, -2  # why a walk ended; otherwise it is the row whose kernel is missing
 NO_CURVATURE = 1e-12  # of two rows that are one to the kernel
+PART = 1024  # rows whose largest value is looked for at once
+NUMBERS = frozenset({"nnan", "nsz"})  # no value here is NaN: maxima are found in vector registers
 
 
 class Duals(NamedTuple):
@@ -27,25 +29,36 @@ class Duals(NamedTuple):
     highest: FloatArray
     gradient: FloatArray  # of the objective: y - Kβ
     diagonal: FloatArray  # the kernel of each row with itself
+    rises: NDArray[np.bool_]  # whether each is below its upper bound
+    sinks: NDArray[np.bool_]  # whether each is above its lower bound
+    pair: NDArray[np.int64]  # the rows of the next step, or -1 where one is not chosen yet
 
     @classmethod
     def of(cls, signs: FloatArray, cost: float, diagonal: FloatArray) -> Self:
         """All coefficients at 0."""
         lowest, highest = np.minimum(0.0, cost * signs), np.maximum(0.0, cost * signs)
-        return cls(np.zeros(len(signs)), lowest, highest, signs.copy(), diagonal)
+        start, pair = np.zeros(len(signs)), np.full(2, -1)
+        return cls(
+            start, lowest, highest, signs.copy(), diagonal, start < highest, start > lowest, pair
+        )
 
     @property
     def bias(self) -> float:
         """What the scores Kβ lack: the gradient of the rows between their bounds, or the middle of
         what the others allow. Before the first step it stands for the class of most rows."""
-        beta, lowest, highest, gradient, _ = self
-        if not beta.any():
-            return float(gradient.mean())
-        is_free = (beta > lowest) & (beta < highest)
+        if not self.coefficients.any():
+            return float(self.gradient.mean())
+        is_free = self.rises & self.sinks
         if is_free.any():
-            return float(gradient[is_free].mean())
-        above, below = gradient[beta < highest], gradient[beta > lowest]
+            return float(self.gradient[is_free].mean())
+        above, below = self.gradient[self.rises], self.gradient[self.sinks]
         return float((above.max() + below.min()) / 2.0)
+
+    @property
+    def urgency(self) -> FloatArray:
+        """How much each row violates the optimality: more of them first."""
+        rising = np.where(self.rises, self.gradient, -np.inf)
+        return np.maximum(rising, np.where(self.sinks, -self.gradient, -np.inf))
 
 
 class KernelCache(NamedTuple):
@@ -77,47 +90,85 @@ class KernelCache(NamedTuple):
             self.used[place] = step
 
 
+@compiled(fastmath=NUMBERS)
+def _largest(gradient: Any, rises: Any) -> float:
+    """The largest gradient of those that may rise."""
+    most = -np.inf
+    for t in range(len(gradient)):
+        most = max(most, gradient[t] if rises[t] else -np.inf)
+    return most
+
+
 @compiled()
-def _steepest(duals: Duals) -> int:
+def _steepest(gradient: Any, rises: Any) -> int:
     """The row whose coefficient should rise most, the last of equals; -1 if none can rise."""
-    beta, _, highest, gradient, _ = duals
-    chosen, most = -1, -np.inf
-    for t in range(len(beta)):
-        if gradient[t] >= most and beta[t] < highest[t]:
-            chosen, most = t, gradient[t]
-    return chosen
+    most, part = -np.inf, 0
+    for first in range(0, len(gradient), PART):
+        value = _largest(gradient[first : first + PART], rises[first : first + PART])
+        if value >= most:
+            most, part = value, first
+    for t in range(min(part + PART, len(gradient)) - 1, part - 1, -1):
+        if rises[t] and gradient[t] == most:
+            return t
+    return -1
+
+
+@compiled()
+def _gain(slope: float, curvature: float) -> float:
+    """What the objective gains by a step of two rows."""
+    if slope <= 0.0:
+        return 0.0
+    return slope * slope / (curvature if curvature > 0.0 else NO_CURVATURE)
+
+
+@compiled(fastmath=NUMBERS)
+def _best(
+    own: float, own_diagonal: float, gradient: Any, diagonal: Any, kernel: Any, sinks: Any
+) -> tuple[float, float]:
+    """The largest gain, and the least gradient of those that may sink."""
+    largest, least = 0.0, np.inf
+    for t in range(len(gradient)):
+        gain = _gain(own - gradient[t], own_diagonal + diagonal[t] - 2.0 * kernel[t])
+        largest = max(largest, gain if sinks[t] else 0.0)
+        least = min(least, gradient[t] if sinks[t] else np.inf)
+    return largest, least
 
 
 @compiled()
 def _partner(duals: Duals, i: int, kernel: Any) -> tuple[int, float]:
-    """The row whose coefficient should sink for the largest gain, and how far from the optimum the
-    problem is."""
-    beta, lowest, _, gradient, diagonal = duals
-    chosen, largest, least = -1, 0.0, np.inf
-    own = gradient[i]
-    for t in range(len(beta)):
-        if not beta[t] > lowest[t]:
-            continue
-        least = min(least, gradient[t])
-        slope = own - gradient[t]
-        if slope > 0.0:
-            curvature = diagonal[i] + diagonal[t] - 2.0 * kernel[t]
-            gain = slope * slope / (curvature if curvature > 0.0 else NO_CURVATURE)
-            if gain >= largest:
-                chosen, largest = t, gain
-    return chosen, own - least
+    """The row whose coefficient should sink for the largest gain, the last of equals, and how far
+    from the optimum the problem is."""
+    gradient, diagonal, sinks = duals.gradient, duals.diagonal, duals.sinks
+    own, own_diagonal, n_rows = gradient[i], diagonal[i], len(gradient)
+    largest, least, part = 0.0, np.inf, 0
+    for first in range(0, n_rows, PART):
+        last = min(first + PART, n_rows)
+        gain, lower = _best(
+            own, own_diagonal, gradient[first:last], diagonal[first:last], kernel[first:last],
+            sinks[first:last],
+        )  # fmt: skip
+        least = min(least, lower)
+        if gain >= largest:
+            largest, part = gain, first
+    for t in range(min(part + PART, n_rows) - 1, part - 1, -1):
+        gain = _gain(own - gradient[t], own_diagonal + diagonal[t] - 2.0 * kernel[t])
+        if sinks[t] and gain == largest > 0.0:
+            return t, own - least
+    return -1, own - least
 
 
 @compiled()
 def _move(duals: Duals, i: int, j: int, kernel: Any, other: Any) -> None:
     """Raise coefficient i and lower coefficient j to the optimum of the two, or to a bound."""
-    beta, lowest, highest, gradient, diagonal = duals
+    beta, lowest, highest, gradient, diagonal, rises, sinks, _ = duals
     curvature = diagonal[i] + diagonal[j] - 2.0 * kernel[j]
     best = (gradient[i] - gradient[j]) / (curvature if curvature > 0.0 else NO_CURVATURE)
     up, down = highest[i] - beta[i], beta[j] - lowest[j]
     length = min(best, up, down)
     beta[i] = highest[i] if length == up else beta[i] + length
     beta[j] = lowest[j] if length == down else beta[j] - length
+    for t in (i, j):
+        rises[t], sinks[t] = beta[t] < highest[t], beta[t] > lowest[t]
     for t in range(len(beta)):
         gradient[t] -= length * (kernel[t] - other[t])
 
@@ -131,19 +182,25 @@ def optimise(
     It has converged when no pair of rows violates the optimality by the tolerance or more.
     """
     rows, place, _, used = cache
+    pair = duals.pair
     for made in range(first, last):
-        i = _steepest(duals)
+        if pair[0] < 0:
+            pair[0] = _steepest(duals.gradient, duals.rises)
+        i = pair[0]
         if i < 0:
             return CONVERGED, made
         if place[i] < 0:
             return i, made
         kernel = rows[place[i]]
-        j, violation = _partner(duals, i, kernel)
-        if j < 0 or violation < tolerance:
-            return CONVERGED, made
         used[place[i]] = made
+        if pair[1] < 0:
+            pair[1], violation = _partner(duals, i, kernel)
+            if pair[1] < 0 or violation < tolerance:
+                return CONVERGED, made
+        j = pair[1]
         if place[j] < 0:
             return j, made
         used[place[j]] = made
         _move(duals, i, j, kernel, rows[place[j]])
+        pair[:] = -1
     return PAUSED, last
