@@ -19,13 +19,15 @@ from benchmarks.plain.batch import mini_batches
 from benchmarks.plain.bsgd import bsgd
 from benchmarks.streams import SHAPES, Stream, stream
 from okbench.learners.contract import Draws
+from okbench.learners.isolation.maps import IsolationMap, indicators
 from okbench.learners.registry import find
 
 WIDTH, LANDMARKS, COMPONENTS, BATCH, BUDGET = 4.0, 100, 400, 200, 200
 PLAIN_ROWS = 1000  # that a plain loop of BSGD meets
 KERNEL_ROWS = 4000  # whose kernel fits into memory as one matrix
 EPOCHS = 2
-PSI = 16  # of the Laplacian kernel
+PSI = 16  # of the Laplacian and the isolation kernel
+PARTITIONINGS = 100
 STEPS = tuple(10.0**m for m in (-7, -5, -3, -1))  # of the search of Nguyen et al. (2018)
 DECAYS = tuple(2.0**m for m in range(-15, 6, 2))
 
@@ -106,6 +108,16 @@ def _libsvm(rows: Stream) -> Any:
     return SVC(kernel="precomputed").fit(laplacian_kernel(rows.X, gamma=rate), rows.y)
 
 
+def _libsvm_of_shares(rows: Stream) -> Any:
+    """LIBSVM by scikit-learn with the isolation kernel of trees, as one matrix."""
+    from sklearn.svm import SVC
+
+    map_ = IsolationMap(PARTITIONINGS, PSI).fit(rows.X, Draws(0))
+    features = indicators(map_.transform(rows.X), map_.size)
+    kernel = (features @ features.T).toarray() / PARTITIONINGS
+    return SVC(kernel="precomputed").fit(kernel, rows.y)
+
+
 Contest = dict[str, tuple[Stream, Callable[[Stream], Any]]]
 
 
@@ -136,6 +148,10 @@ def contests(rows: Stream) -> dict[str, Contest]:
         "Laplacian-LIBSVM": {
             "okbench": (some, partial(fit, "Laplacian-LIBSVM", psi=PSI)),
             "scikit-learn": (some, _libsvm),
+        },
+        "IK-LIBSVM": {
+            "okbench": (some, partial(fit, "IK-LIBSVM", psi=PSI, map="iforest")),
+            "scikit-learn": (some, _libsvm_of_shares),
         },
     }
 
