@@ -255,6 +255,7 @@ class LinearMachine(Library):
     loss: str
     bias: bool
     several: str
+    in_dual: ClassVar[bool] = True  # or by Newton steps in the primal, for the squared hinge loss
 
     @property
     def nbytes(self) -> int:
@@ -273,7 +274,7 @@ class LinearMachine(Library):
         estimator = LinearSVC(
             C=float(self.cost),
             loss=self.loss,
-            dual=True,
+            dual=self.in_dual,
             fit_intercept=bool(self.bias),
             multi_class="ovr" if self.several == "one_against_rest" else "crammer_singer",
             tol=float(self.tolerance),

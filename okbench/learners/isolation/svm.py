@@ -80,15 +80,18 @@ class IKSVM(OnIsolationMap, LinearSVM):
         return indicators(made.cells(block), made.size, made.partitionings**-0.5)
 
 
-@learner("ChiSquare-SVM", paper="ik", version=1, tasks=("binary", "multiclass"))
+@learner("ChiSquare-SVM", paper="ik", version=2, tasks=("binary", "multiclass"))
 class ChiSquareSVM(LinearSVM):
     """A linear SVM on the additive χ² map, by LIBLINEAR (Ting et al. 2019).
 
-    The map has one feature sign(x) √|x| for each input, which is its form with b = 0. `iterations`
-    is the most passes that the solver makes.
+    The map has one feature sign(x) √|x| for each input, which is its form with b = 0. LIBLINEAR
+    solves the primal problem: its descent in the dual does not converge where features are large,
+    as roots of pixels are. `iterations` is the most steps that the solver makes.
     """
 
     holdings = Holdings(weights=True)
+    in_dual = False
+    tolerance = 1e-2  # LIBLINEAR's for the primal
 
     def __init__(self, cost: float = 1.0, iterations: int = 1000) -> None:
         self.cost = cost
