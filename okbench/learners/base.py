@@ -48,6 +48,7 @@ class Estimator(ABC):
     compiled: ClassVar[bool] = True  # releases the interpreter lock: trials may share a process
     # Whether rows matter by their differences alone, over a width: they may then be moved together.
     has_gaussian_kernel: ClassVar[bool] = False
+    has_fixed_features: ClassVar[bool] = False  # random features that are never changed
     holdings: ClassVar[Holdings] = Holdings()
     is_baseline: ClassVar[bool] = False  # looks at no features, and so learns nothing from them
 
@@ -75,7 +76,9 @@ class Estimator(ABC):
         self._names = None
         self._start(problem)
         width = getattr(self, "width", None) if self.has_gaussian_kernel else None
-        self._origin = Origin() if width is None else Origin.for_width(width)
+        self._origin = (
+            Origin() if width is None else Origin.for_width(width, self.has_fixed_features)
+        )
         self.problem = problem
         return self
 

@@ -18,6 +18,7 @@ class FOGD(LinearOnMap):
     """Online gradient descent on random Fourier features (Lu et al. 2016, Algorithm 1)."""
 
     has_gaussian_kernel = True
+    has_fixed_features = True
 
     def __init__(
         self,

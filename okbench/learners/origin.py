@@ -8,7 +8,9 @@ of it. It depends on the first row alone, so that no cut of the rows into blocks
 
 A row that is still further away than REFUSED_FROM allows is not learned: no origin is near all rows
 of such a column, and kernels between far rows would be wrong without a sign of it. Rows to predict
-may be anywhere, because their kernel with what was learned is then 0.
+may be anywhere, because their kernel with what was learned is then 0. Learners with fixed random
+features compute no squares: they lose ε ‖x‖ / width of an angle, and are given rows that are much
+further apart.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from okbench.learners.contract import FloatArray, RowsError
 from okbench.learners.rows import Block
 
 EPSILON = 2.0**-52
-MOVED_FROM, REFUSED_FROM = 1e-8, 1e-6  # error of a kernel's exponent
+MOVED_FROM, REFUSED_FROM = 1e-8, 1e-6  # error of a kernel's exponent, or of an angle
 # Of what may stay unmoved in the first row: columns with less of it than an equal share stay.
 LEFT = 0.01
 
@@ -35,13 +37,14 @@ class Origin(NamedTuple):
     is_chosen: bool = False
     columns: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
     values: FloatArray = np.zeros(0)
+    has_angles: bool = False  # of random features, instead of squared distances
 
     @classmethod
-    def for_width(cls, width: float) -> Self:
+    def for_width(cls, width: float, has_angles: bool = False) -> Self:
         """Not chosen yet. Widths so small that the sharpness is no double show in the scores."""
         with np.errstate(over="ignore", divide="ignore"):
             sharpness = float(0.5 / np.float64(width) / np.float64(width))
-        return cls(sharpness if np.isfinite(sharpness) else 0.0)
+        return cls(sharpness if np.isfinite(sharpness) else 0.0, has_angles=has_angles)
 
     def chosen(self, block: Block) -> Origin:
         """The origin of a model whose first rows are these."""
@@ -80,10 +83,10 @@ class Origin(NamedTuple):
         """Refuse rows that are too far away for their kernels to be right."""
         if self.sharpness == 0.0 or not len(moved):
             return
-        norms = moved.squared_norms
-        if not self._error(norms.max()) > REFUSED_FROM:
+        errors = self._lost(moved.squared_norms)
+        if not errors.max() > REFUSED_FROM:
             return
-        row = int(np.argmax(self._error(norms) > REFUSED_FROM))
+        row = int(np.argmax(errors > REFUSED_FROM))
         distances = moved[row : row + 1].dense[0]
         column = int(np.argmax(np.abs(distances)))
         here = float(self.values[self.columns == column].sum())
@@ -97,3 +100,9 @@ class Origin(NamedTuple):
     def _error(self, squared_norm: Any) -> Any:
         """How far rounding may move the exponent of a row's kernel; without a kernel, nowhere."""
         return EPSILON * self.sharpness * squared_norm
+
+    def _lost(self, squared_norm: Any) -> Any:
+        """How far rounding may move what the learner computes of a row."""
+        if self.has_angles:
+            return EPSILON * np.sqrt(2.0 * self.sharpness * squared_norm)
+        return self._error(squared_norm)

@@ -9,9 +9,12 @@ import pytest
 import scipy.sparse as sp
 
 from okbench.base.errors import DataError
+from okbench.learners.batch.rks import RKS
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.fogd import FOGD
+from okbench.learners.many_kernels.fogd_orf import FOGDORF
+from okbench.learners.many_kernels.raker import Raker
 from okbench.learners.ogd import OGD
 from okbench.learners.origin import MOVED_FROM, REFUSED_FROM, Origin
 from okbench.learners.registry import catalogue
@@ -130,7 +133,7 @@ def test_vectors_of_the_model_are_rows_of_the_stream():
         np.testing.assert_array_equal(learner.support_vectors, X)
 
 
-@pytest.mark.parametrize("cls", [OGD, FOGD, RRF])
+@pytest.mark.parametrize("cls", [OGD, RRF])
 @FORMS
 def test_rows_further_apart_than_kernels_can_tell_are_refused(cls, form):
     learner = cls(width=2.0)
@@ -149,6 +152,30 @@ def test_rows_further_apart_than_kernels_can_tell_are_refused(cls, form):
         learner.learn(form(X), [1, -1, 1, -1])
     assert learner.updates == 0
     learner.learn(form(X[:2] - [0, 3e9, 0]), [1, -1])  # what was refused left no origin behind
+
+
+@pytest.mark.parametrize("cls", [FOGD, FOGDORF, Raker, RKS])
+@FORMS
+def test_angles_tell_rows_that_are_much_further_apart(cls, form):
+    """Up to 4.5e9 widths: their rounding grows with the length of a row, not with its square."""
+    X = np.zeros((4, 3))
+    X[:, 0] = 1.0
+    X[2, 1] = 1e9
+    learner = cls().fit(form(X), [1, -1, 1, -1])
+    assert np.isfinite(learner.scores(form(X))).all()
+    X[2, 1] = 1e11 * learner.width
+    with pytest.raises(DataError, match=r"row 2: column 1 .* 1\.0e\+11 times the width"):
+        learner.fit(form(X), [1, -1, 1, -1])
+
+
+def test_an_angle_loses_no_more_than_its_bound():
+    """Just below the bound, features computed in doubles are those of exact angles."""
+    rng, reach = np.random.default_rng(1), 0.99 * REFUSED_FROM / 2.0**-52
+    x, w = rng.standard_normal((200, 2)), rng.standard_normal((2, 50))
+    x *= reach / np.linalg.norm(x, axis=1)[:, np.newaxis]
+    exact = x.astype(np.longdouble) @ w.astype(np.longdouble)
+    assert np.abs(np.cos(x @ w) - np.cos(exact)).max() < 4 * REFUSED_FROM
+    Origin.for_width(1.0, has_angles=True).check(Block.of(x))  # not refused
 
 
 @FORMS

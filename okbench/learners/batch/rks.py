@@ -42,6 +42,7 @@ class RKS(OneScale):
     """
 
     shared_settings: ClassVar[tuple[str, ...]] = ("step", "decay")
+    has_fixed_features = True
 
     _together: tuple[TrainedTogether, int] | None = None  # with others, and its number among them
 

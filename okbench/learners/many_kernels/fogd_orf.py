@@ -22,6 +22,7 @@ class FOGDORF(LinearOnMap):
     """
 
     has_gaussian_kernel = True
+    has_fixed_features = True
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class Instances(OnlineLearner):
     """Weights on the random features of several kernels, combined by weights on the kernels."""
 
     has_gaussian_kernel: ClassVar[bool] = True
+    has_fixed_features: ClassVar[bool] = True
 
     components: int
     widths: Sequence[float]
