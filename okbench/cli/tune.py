@@ -31,11 +31,11 @@ A table with test rows is searched by cross-validation on a random part of
 its training rows; no test row is ever seen. Every fold of every candidate
 is a trial, stored in TABLE.tune.jsonl. A candidate of which a trial
 diverges, fails or is ended by a limit does not count, and the search goes
-on. Of equal candidates the one with the largest values is chosen. The file
-of the chosen settings also says how many seconds the search took, which
-reports add to the training where the table asks for that. A search that
-would take longer than the table allows (na_after) is given up, and its cell
-is shown as NA.
+on. Of equal candidates the one with the largest values is chosen, or the one
+with the smallest if the table says so (ties). The file of the chosen settings
+also says how many seconds the search took, which reports add to the training
+where the table asks for that. A search that would take longer than the table
+allows (na_after) is given up, and its cell is shown as NA.
 """
 
 

@@ -8,6 +8,7 @@ A table says how to search:
         values: [1 / rows, 16 / rows]                   # combination a learner takes
         except: [RRF]                                   # but not for these learners
       together: {value: 60, inferred: ours}             # beyond: one setting after the other
+      ties: smallest                                    # of equally good values; else the largest
       subset: {value: 0.1, inferred: not stated}        # of the rows
       at_least: {value: 1000, inferred: not stated}     # rows, where there are as many
       runs: {value: 3, inferred: not stated}            # permutations per value
@@ -52,6 +53,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
+from typing import cast, get_args
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.errors import UsageError, did_you_mean
@@ -60,7 +62,7 @@ from okbench.papers.expressions import is_expression
 from okbench.papers.provenance import SOURCES, read_source
 from okbench.papers.sweeps import read_values
 from okbench.papers.table_parts import CellKey, table_beside
-from okbench.papers.table_types import Range, Search, Searched, Setting, Shares
+from okbench.papers.table_types import Equal, Range, Search, Searched, Setting, Shares
 from okbench.papers.values import Value, read_value
 
 ReadCells = Callable[[Node | None], list[tuple[CellKey, Node]]]
@@ -87,6 +89,7 @@ def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Sea
     }
     if "together" in fields:
         how["together"] = _figure(fields.pop("together"), "together", node)
+    ties = fields.pop("ties").choice(get_args(Equal)) if "ties" in fields else "largest"
     if folds is not None:
         how["folds"] = folds
     if not fields:
@@ -104,6 +107,7 @@ def read_search(node: Node | None, path: Path, datasets: Collection[str]) -> Sea
         folds=_value(folds[0]).integer(at_least=2) if folds else 0,
         shares_of={name: _shares(one, datasets) for name, one in _of(how, "subset", "learners")},
         runs_of={name: one.integer(at_least=1) for name, one in _of(how, "runs", "learners")},
+        ties=cast(Equal, ties),
     )
 
 

@@ -18,6 +18,7 @@ Kind = Literal["table", "curves", "sweep", "complexity", "contours"]
 Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
 Bound = Literal["lemma-1"]
+Equal = Literal["largest", "smallest"]  # of values that come to the same
 Clocked = Literal["all", "training", "search + training"]
 Unit = Literal["seconds", "minutes", "hours"]
 
@@ -207,7 +208,8 @@ class Search:
     where it is another; no fewer than `at_least` are taken where there are as many. `runs` is how
     often each value is tried. `shares_of` and `runs_of` are those of the learners (by their own
     names) where they are others. With `folds`, the rows are training rows, and each value is tried
-    on every fold, `runs` times, by what a learner of the other folds scores on it.
+    on every fold, `runs` times, by what a learner of the other folds scores on it. `ties` says
+    which of equally good values is chosen.
     """
 
     ranges: tuple[Range, ...]
@@ -220,6 +222,7 @@ class Search:
     folds: int = 0
     shares_of: Mapping[str, Shares] = field(default_factory=dict)
     runs_of: Mapping[str, int] = field(default_factory=dict)
+    ties: Equal = "largest"
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ def test_several_settings_are_searched_each_with_its_own_source(tmp_path: Path) 
     except: [FOGD]
     inferred: lost
   together: 8
+  ties: smallest
   subset: {value: 0.1, datasets: {second: 0.01}, inferred: not told}
 """
     put(tmp_path, TABLE.replace("  subset: {value: 0.1, inferred: not told}\n", more))
@@ -73,6 +74,7 @@ def test_several_settings_are_searched_each_with_its_own_source(tmp_path: Path) 
     assert (decay.values, decay.spared) == (("0.25 / rows", "4 / rows"), ("FOGD",))
     assert (decay.source, decay.reason) == ("inferred", "lost")
     assert (search.subset, search.subsets, search.together) == (0.1, {"second": 0.01}, 8)
+    assert search.ties == "smallest"
     assert search.reasons == {"subset": "not told"}
 
 

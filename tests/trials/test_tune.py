@@ -18,7 +18,7 @@ from okbench.base.config_nodes import read_yaml
 from okbench.base.errors import ConfigError, OkbenchError, StoreError, UsageError
 from okbench.cli.tune import tune as command
 from okbench.papers.table_catalogue import find
-from okbench.papers.table_types import Range, Search, Setting, Source, Table
+from okbench.papers.table_types import Equal, Range, Search, Setting, Source, Table
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import plan
 from okbench.trials.search.tuning import APART, Subsample, Tuning, _tried, cells_to_tune, tune
@@ -136,18 +136,21 @@ def test_a_value_counts_only_when_all_its_trials_are_done() -> None:
     assert _tried({}, trials[:1], {trials[0].id: done}).cost == 0.5
 
 
-def test_among_equals_the_largest_is_chosen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ties", "chosen"), [("largest", 50.0), ("smallest", 0.01)])
+def test_among_equals_the_largest_or_smallest_is_chosen(
+    tmp_path: Path, ties: Equal, chosen: float
+) -> None:
     """A perceptron from zero makes the same mistakes at every step."""
     whole = replace(
         table({"P": "Linear"}),
         settings={("blobs", "P"): {"step": Setting(1.0, "inferred", "?")}},
-        search=SEARCH,
+        search=replace(SEARCH, ties=ties),
     )
     store = Store(tmp_path / "tune.jsonl")
     tuning = tune(whole, load, lambda n, v: None, store, Options(), lambda t: None)
     (choice,) = tuning.choices
     assert len({each.cost for each in choice.tries}) == 1
-    assert (choice.values, choice.at_edge) == ({"step": 50.0}, ("step",))
+    assert (choice.values, choice.at_edge) == ({"step": chosen}, ("step",))
 
 
 def test_when_no_value_is_done_nothing_is_chosen(tmp_path: Path) -> None:

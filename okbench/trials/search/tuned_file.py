@@ -17,7 +17,7 @@ from okbench.papers.table_types import Range, Search, Table
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS
 from okbench.trials.search.searched_ranges import runs_for, shares_for
-from okbench.trials.search.tuning import TIES, Choice, Try, spoken
+from okbench.trials.search.tuning import Choice, Try, spoken
 
 _PACKAGES = ("okbench", "numpy", "numba")
 
@@ -70,7 +70,7 @@ def _record(
             **({"folds": search.folds} if search.folds else {}),
             **({"together": search.together} if math.isfinite(search.together) else {}),
             "criterion": _criterion(table),
-            "ties": TIES,
+            "ties": f"the {search.ties} of equals",
             "inferred": {
                 **{range_.name: range_.reason for range_ in search.ranges if _has_reason(range_)},
                 **search.reasons,

@@ -8,7 +8,8 @@ and every fold of a candidate is a trial. A candidate counts when all its trials
 the one with the least mean cost per row is chosen (mistakes, or squared loss; the mean of the means
 of the folds). Among equals it is that with the largest value, of the setting that stands first in
 the search, then of the next: on few rows small steps act alike, because none of them reaches the
-margin. Of lists the first that was tried counts.
+margin. A table may ask for the smallest value instead (`ties`). Of lists the first that was tried
+counts.
 
 A table that says after how long its cells are NA (`na_after`) has its search looked at after 1, 3,
 7, … candidates: when the search as a whole, at the mean time of those tried, would take longer than
@@ -25,7 +26,7 @@ from statistics import fmean
 
 from okbench.base.errors import DataError, UsageError
 from okbench.base.quantities import spoken_time
-from okbench.papers.table_types import DatasetRow, Search, Table
+from okbench.papers.table_types import DatasetRow, Equal, Search, Table
 from okbench.papers.values import Value, spelled
 from okbench.protocols.registry import ONE_PASS, PROTOCOLS
 from okbench.trials.plan.cells import Cell, chosen_cells, row_key
@@ -53,7 +54,6 @@ from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
 APART = 2**32  # added to the seed: permutations, and the part of the rows, of tuning alone
-TIES = "the largest of equals"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,10 @@ def tune(
     again.
     """
     search = _search_of(table)
-    quests = [_Quest(table, cell, blocks) for cell, blocks in cells_to_tune(table, options).items()]
+    quests = [
+        _Quest(table, cell, blocks, search.ties)
+        for cell, blocks in cells_to_tune(table, options).items()
+    ]
     absent = absent_rows(table, [quest.cell for quest in quests], missing)
     quests = [quest for quest in quests if row_key(table, quest.row) not in absent]
     if not quests:
@@ -281,8 +284,9 @@ def _search_of(table: Table) -> Search:
 class _Quest:
     """A cell on its way through its blocks."""
 
-    def __init__(self, table: Table, cell: Cell, blocks: Sequence[Block]) -> None:
+    def __init__(self, table: Table, cell: Cell, blocks: Sequence[Block], ties: Equal) -> None:
         self.cell = cell
+        self._ties = ties
         self.row, self.column = cell
         self._na_after = table.protocol.na_after
         self._blocks = blocks
@@ -338,7 +342,7 @@ class _Quest:
 
     def _choose(self, candidates: Sequence[Candidate]) -> None:
         names = tuple(range_.name for range_ in self.block)
-        best = _best(self._tries, names)
+        best = _best(self._tries, names, self._ties)
         if best is not None:
             self._kept = candidates[best]
         tries = tuple(self._tries)
@@ -377,19 +381,20 @@ class _Quest:
         )
 
 
-def _best(tries: Sequence[Try], names: Sequence[str]) -> int | None:
-    """The place of the try of least cost; of equals, the one with the largest values."""
+def _best(tries: Sequence[Try], names: Sequence[str], ties: Equal) -> int | None:
+    """The place of the try of least cost; of equals, that with the largest or smallest values."""
+    sign = -1.0 if ties == "largest" else 1.0
     counted = [
-        (each.cost, [_late_if_small(each.values[name]) for name in names], place)
+        (each.cost, [_sorted_by(each.values[name], sign) for name in names], place)
         for place, each in enumerate(tries)
         if each.cost is not None
     ]
     return min(counted)[2] if counted else None
 
 
-def _late_if_small(value: Value) -> float:
-    """Sorts the largest number first, and leaves lists, which have no order, as they were tried."""
-    return -value if isinstance(value, int | float) else 0.0
+def _sorted_by(value: Value, sign: float) -> float:
+    """Numbers are sorted up or down; lists, which have no order, stay as they were tried."""
+    return sign * value if isinstance(value, int | float) else 0.0
 
 
 def _tried(values: Candidate, trials: Sequence[Trial], known: Mapping[str, Outcome]) -> Try:
