@@ -63,7 +63,8 @@ says how far that is. Over a sweep of components, `draw` may add what Nguyen et 
 `report` says what a report shows besides metric and seconds. All its keys are optional:
 
     report:
-      seconds: search + training    # or training; else all seconds inside the learner
+      seconds: search + training    # or training, or without map, the time of feature maps; else
+                                    # all seconds inside the learner
       unit: hours                   # of the printed times (seconds, minutes, hours)
       stars: 0.05                   # best against runner-up: the p value of a paired t test
       classes: true                 # balanced accuracy, and the most frequent class's share

@@ -19,7 +19,7 @@ Quantity = Literal["metric", "seconds"]
 Lines = Literal["learners", "datasets"]
 Bound = Literal["lemma-1"]
 Equal = Literal["largest", "smallest"]  # of values that come to the same
-Clocked = Literal["all", "training", "search + training"]
+Clocked = Literal["all", "training", "search + training", "without map"]
 Unit = Literal["seconds", "minutes", "hours"]
 
 
@@ -244,9 +244,10 @@ class Searched:
 class Shown:
     """What a report shows of a table's cells besides the metric.
 
-    `seconds` says which: `all` inside the learner, those of `training` alone, or the total of
-    `search + training`. `unit` is that of the printed times. With `stars`, the best learner of a
-    dataset has a star if it differs from the runner-up, which is underlined, at this p value.
+    `seconds` says which: `all` inside the learner, those of `training` alone, the total of
+    `search + training`, or all `without map`, which leaves out those of feature maps. `unit` is
+    that of the printed times. With `stars`, the best learner of a dataset has a star if it differs
+    from the runner-up, which is underlined, at this p value.
     `classes` adds the balanced accuracy, and the score of always answering the most frequent class.
     With a `margin`, the report says how many rows after a change of the concept the error is within
     this factor of the best learner's.

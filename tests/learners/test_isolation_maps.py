@@ -160,6 +160,20 @@ def test_bad_rows_are_refused():
         IsolationMap().fit(X[:0], Draws(0))
 
 
+@pytest.mark.parametrize("cls", [IsolationMap, ChiSquareMap])
+def test_a_map_counts_its_seconds_from_its_last_fit_on(cls, monkeypatch):
+    now = iter(range(100))
+    clock = SimpleNamespace(perf_counter=lambda: float(next(now)))
+    monkeypatch.setattr("okbench.learners.isolation.maps.time", clock)
+    made, X = cls(), np.ones((20, 3))
+    for _ in range(2):
+        made.fit(X)
+        at_fit = made.seconds
+        made.transform(X)
+        made.transform(X)
+        assert made.seconds == at_fit + 2.0
+
+
 def test_indicators_have_one_column_for_every_cell():
     found = IsolationMap(5, 8, "nearest").fit(rows("real"), Draws(0)).transform(rows("real"))
     features = indicators(found, 8, 0.5)

@@ -98,6 +98,22 @@ def test_search_and_one_training_are_added_and_prediction_is_not() -> None:
     assert everything["rows", "SVM"].time == 100.0
 
 
+def test_the_time_of_feature_maps_is_left_out_where_learners_state_it() -> None:
+    mapped = stored("SVM", SVM, extra={"map_seconds": 60.0})
+    half = stored("RKS", RKS)
+    half["RKS0"] = replace(half["RKS0"], extra={"map_seconds": 60.0})
+    shown = made(replace(TABLE, shown=Shown("without map")), SVM=mapped, RKS=half)
+    times = {label: cell.time for (_, label), cell in shown.cells.items()}
+    assert times == {"BKM": 100.0, "SVM": 40.0, "RKS": 100.0}
+    assert _VALUES["without map"](shown.cells["rows", "SVM"]) == 40.0
+    assert made(SVM=mapped).cells["rows", "SVM"].time == 5400.0 + 90.0
+    page = render(shown, "terminal")
+    assert "time without map" in page
+    assert "without those of its feature map" in page
+    assert "The feature map of SVM took 60 % of all its seconds." in page
+    assert "feature map of RKS" not in page  # four of its five trials do not state it
+
+
 def test_metric_and_time_stand_in_one_sheet_with_the_papers() -> None:
     sheet = compared(made(replace(TABLE, printed=PRINTED)))
     assert sheet.header == (

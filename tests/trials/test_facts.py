@@ -27,6 +27,12 @@ def test_a_device_and_a_surface_are_taken() -> None:
     assert facts_of(Stating(surface=SURFACE, other=1)) == {"surface": SURFACE}
 
 
+@pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan"), "1", True])
+def test_what_is_no_time_is_no_seconds(seconds: object) -> None:
+    assert facts_of(Stating(map_seconds=0.25)) == {"map_seconds": 0.25}
+    assert not is_fact("map_seconds", seconds)
+
+
 @pytest.mark.parametrize("learner", [object(), Raising(), Stating(device=None, surface=None)])
 def test_a_learner_may_state_nothing(learner: object) -> None:
     assert facts_of(learner) == {}

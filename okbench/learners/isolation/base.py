@@ -86,16 +86,6 @@ class IsolationLearner(OnMap, RowLearner):
         return values
 
     @property
-    def device(self) -> str | None:
-        """The library and the device that multiplied rows with points, where it was done."""
-        return self._map.device if self._map else None
-
-    @property
-    def remark(self) -> str | None:
-        """That there were fewer rows than psi, where it is so."""
-        return self._map.remark if self._map else None
-
-    @property
     def nbytes(self) -> int:
         held = [value for name, value in vars(self).items() if name != "_map"]
         return sum(a.nbytes for a in arrays_in(held)) + (self._map.nbytes if self._map else 0)

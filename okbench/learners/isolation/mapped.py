@@ -11,18 +11,6 @@ from okbench.learners.rows import Block
 class OnIsolationMap(OnMap, BatchLearner):
     """Stands before the class of the machine, whose settings it adds those of the map to."""
 
-    @property
-    def device(self) -> str | None:
-        """The library and the device that multiplied rows with points, where it was done."""
-        made = getattr(self, "_map", None)
-        return made.device if made else None
-
-    @property
-    def remark(self) -> str | None:
-        """That there were fewer rows than psi, where it is so."""
-        made = getattr(self, "_map", None)
-        return made.remark if made else None
-
     def check_settings(self) -> None:
         """Refuse settings that make no sense."""
         super().check_settings()

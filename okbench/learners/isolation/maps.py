@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -25,8 +27,22 @@ MakePoints = Callable[[Block, NDArray[np.int64]], Points]
 _FITS_16_BITS = 2**16
 
 
+class Timed:
+    """A map that counts the seconds which it takes from its last fit on."""
+
+    seconds: float = 0.0
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+
 @learner("IsolationMap", paper="ik", version=1)
-class IsolationMap:
+class IsolationMap(Timed):
     """The feature map of the isolation kernel (Ting et al. 2019).
 
     A row becomes its cells in random partitionings. Each of `partitionings` is made from `psi` rows
@@ -62,14 +78,16 @@ class IsolationMap:
         block = Block.of(X)
         if not len(block):
             raise RowsError(f"{self.name}: there are no rows to make partitionings of")
-        draws = draws or Draws()
-        self.size = min(int(self.psi), len(block))
-        samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
-        if self.map == "iforest":
-            uniforms = tree_uniforms(draws, *samples.shape)
-            self._partitions = forest_of(block, samples, uniforms)
-        else:
-            self._partitions = make(block, samples)
+        self.seconds = 0.0
+        with self._counted():
+            draws = draws or Draws()
+            self.size = min(int(self.psi), len(block))
+            samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
+            if self.map == "iforest":
+                uniforms = tree_uniforms(draws, *samples.shape)
+                self._partitions = forest_of(block, samples, uniforms)
+            else:
+                self._partitions = make(block, samples)
         self._n_features, self._count = block.matrix.shape[1], len(samples)
         return self
 
@@ -84,10 +102,10 @@ class IsolationMap:
         partitions = self._partitions
         assert partitions is not None
         found = np.empty((len(block), self._count), dtype=cell_type(self.size))
-        if isinstance(partitions, Forest):
-            partitions.cells(block, found)
-        else:
-            with np.errstate(all="ignore"):  # what overflows is decided by exact distances
+        with self._counted(), np.errstate(all="ignore"):  # exact distances decide what overflows
+            if isinstance(partitions, Forest):
+                partitions.cells(block, found)
+            else:
                 partitions.cells(block, str(self.library), found)
         return found
 
@@ -112,7 +130,7 @@ class IsolationMap:
 
 
 @learner("ChiSquareMap", paper="ik", version=1)
-class ChiSquareMap:
+class ChiSquareMap(Timed):
     """The additive χ² kernel as sign(x) √|x| of each input (Vedaldi and Zisserman 2012).
 
     It is the approximation of the kernel with b = 0. Sparse rows stay sparse. Negative values are
@@ -124,14 +142,15 @@ class ChiSquareMap:
 
     def fit(self, X: Rows, draws: Draws | None = None) -> Self:
         """Take the number of columns; nothing is drawn."""
-        self._n_features = Block.of(X).matrix.shape[1]
+        self._n_features, self.seconds = Block.of(X).matrix.shape[1], 0.0
         return self
 
     def transform(self, X: Rows) -> Any:
         """The features of rows, as a table or as sparse rows, as the rows are."""
         if self._n_features is None:
             raise not_begun(f"{self.name} has seen no rows yet: fit() it first")
-        return roots(Block.of(X, self._n_features).matrix)
+        with self._counted():
+            return roots(Block.of(X, self._n_features).matrix)
 
 
 def roots(matrix: Any) -> Any:

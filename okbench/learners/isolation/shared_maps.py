@@ -47,6 +47,29 @@ class OnMap:
         for number, each in enumerate(learners):
             each._shared = shared, number
 
+    @property
+    def device(self) -> str | None:
+        """The library and the device that multiplied rows with points, where it was done."""
+        made = self._made
+        return made.device if made else None
+
+    @property
+    def remark(self) -> str | None:
+        """That there were fewer rows than psi, where it is so."""
+        made = self._made
+        return made.remark if made else None
+
+    @property
+    def map_seconds(self) -> float | None:
+        """How long it took to make the map and to map rows."""
+        made = self._made
+        return made.seconds if made else None
+
+    @property
+    def _made(self) -> IsolationMap | None:
+        """The map, once there is one."""
+        return getattr(self, "_map", None)
+
     def _new_map(self) -> IsolationMap:
         """The map before it is fitted."""
         return IsolationMap(int(self.partitionings), int(self.psi), self.map, str(self.library))

@@ -212,6 +212,7 @@ _VALUES: dict[str, Value] = {
     "score": lambda cell: cell.mean,
     "seconds": lambda cell: None if cell.awaits_search or cell.cut_time else cell.time,
     "training": lambda cell: cell.training,
+    "without map": lambda cell: cell.without_map,
     "bytes": lambda cell: cell.bytes,
 }
 _PRINTED: dict[str, Value] = {

@@ -8,7 +8,7 @@
         tests:                      # all of them must hold
           - in: lsokl/table5        # the table whose outcomes are looked at
             compare: score          # score (as the table's metric), seconds as the table shows
-                                    # them, those of training alone, or bytes
+                                    # them, those of training alone or without map, or bytes
             of: [FOGD, NOGD]        # the best of these; `each of: […]` means every one
             beats: [OGD, RBP]       # every one of these
             on: [w7a, w8a]          # all datasets of the table if left out
@@ -37,11 +37,11 @@ from typing import Literal, cast, get_args
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.base.shipped import shipped
 
-Measure = Literal["score", "seconds", "training", "bytes"]
+Measure = Literal["score", "seconds", "training", "without map", "bytes"]
 Verb = Literal["beats", "matches", "is near"]
 Needed = int | Literal["all", "most"]
 
-CLOCKS: frozenset[Measure] = frozenset({"seconds", "training"})
+CLOCKS: frozenset[Measure] = frozenset({"seconds", "training", "without map"})
 _VERBS = get_args(Verb)
 _KEYS = {"in", "compare", "of", "each of", *_VERBS, "on", "for", "times", "within", "ours"}
 

@@ -36,6 +36,7 @@ class Cell:
     says that every trial outran the table's own time limit, `outdated` that the learner installed
     now is another one than was measured, or that there is none.
 
+    `mapping` is the part of the seconds that feature maps took, of the learners that state it.
     Where rows come in two parts, `training` are the seconds of training alone; `search` are those
     of the search for the settings, if there was one, and `awaits_search` says that it is to come,
     and `search_cut` in which way it was smaller than the table asks for;
@@ -65,6 +66,7 @@ class Cell:
     over_limit: str = ""
     outdated: str = ""
     training: float | None = None
+    mapping: float | None = None
     search: float | None = None
     awaits_search: bool = False
     search_cut: str = ""
@@ -78,9 +80,16 @@ class Cell:
         """The seconds that are shown of the cell."""
         if self.clock == "all":
             return self.seconds
+        if self.clock == "without map":
+            return self.without_map
         if self.training is None:
             return None
         return self.training + (0.0 if self.clock == "training" else self.search or 0.0)
+
+    @property
+    def without_map(self) -> float | None:
+        """The seconds without those of the feature map, if the learner states these."""
+        return None if self.seconds is None else self.seconds - (self.mapping or 0.0)
 
     @property
     def cut_time(self) -> bool:
@@ -198,6 +207,7 @@ def _cell(
         over_limit=_over_limit(table, ids, found),
         outdated=_outdated(found, versions),
         training=training,
+        mapping=_mapping(clocked),
         search=searched.seconds if searched and not searched.given_up else None,
         awaits_search=_awaits_search(table, key),
         search_cut=searched.cut if searched else "",
@@ -334,6 +344,12 @@ def _exact(table: Table, key: CellKey) -> bool:
 def _ending(outcome: Outcome) -> str:
     # done without a score: a sum of squares that outgrew the numbers
     return "diverged" if outcome.status == "done" else outcome.status
+
+
+def _mapping(clocked: Sequence[Outcome]) -> float | None:
+    """The mean seconds that feature maps took, if all outcomes state them."""
+    stated = [one.extra.get("map_seconds") for one in clocked]
+    return None if None in stated else _mean(stated)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

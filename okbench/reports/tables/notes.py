@@ -19,6 +19,7 @@ _CLOCK_NOTES = {
     "search + training": "Time inside the learner: total (search + one training at the settings it "
     "chose), or training alone where nothing was searched. The search is all of its trials, with "
     "the scoring of what was held out; predicting test rows is not counted.",
+    "without map": "Mean seconds inside the learner per trial, without those of its feature map.",
 }
 
 
@@ -149,6 +150,7 @@ def time_notes(report: Report) -> tuple[str, ...]:
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
     notes += [f"Device of {name}: {', '.join(on)}." for name, on in report.devices.items()]
     notes.append(_CLOCK_NOTES[report.shown.seconds])
+    notes += _shares_of_maps(report)
     notes += _cut_searches(report)
     if len(report.machines) > 1:
         notes.append("Seconds of several machines: do not compare them with each other.")
@@ -160,6 +162,24 @@ def time_notes(report: Report) -> tuple[str, ...]:
     if report.has_printed:
         notes.append(f"{PAPER}: on its authors' machine; compare ratios only.")
     return tuple(notes)
+
+
+def _shares_of_maps(report: Report) -> list[str]:
+    """How much of their time learners spent on feature maps, of those that state it."""
+    found: dict[str, list[float]] = {}
+    for cell in report.cells.values():
+        if cell.mapping is not None and cell.seconds:
+            found.setdefault(cell.learner, []).append(100.0 * cell.mapping / cell.seconds)
+    return [
+        f"The feature map of {name} took {_span(shares)} % of all its seconds."
+        for name, shares in found.items()
+    ]
+
+
+def _span(numbers_: list[float]) -> str:
+    """The least and the greatest of some numbers, in whole numbers."""
+    least, greatest = f"{min(numbers_):.0f}", f"{max(numbers_):.0f}"
+    return least if least == greatest else f"{least} to {greatest}"
 
 
 def _cut_searches(report: Report) -> list[str]:

@@ -14,6 +14,7 @@ TIME_WORDS = {
     "all": "time",
     "training": "time of training",
     "search + training": "total time",
+    "without map": "time without map",
 }
 Unit = Literal["ms", "s", ""]  # nothing where every time names its own
 _LONG = 10  # seconds, from which a printed time stays one of seconds

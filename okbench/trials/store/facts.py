@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-FACTS = ("device", "remark", "surface")
+FACTS = ("device", "remark", "surface", "map_seconds")
 _LONGEST, _MOST = 200, 1000  # characters of a text; places of a surface in one direction
 
 
 def facts_of(learner: Any) -> dict[str, Any]:
     """What a learner has of these attributes, as they are written down: the `device` it computed
-    on and a `remark` on its run, as text, and the `surface` of its kernel."""
+    on and a `remark` on its run, as text, the `surface` of its kernel, and `map_seconds`, the part
+    of its time that its feature map took."""
     found = {name: _attribute(learner, name) for name in FACTS}
     return {name: value for name, value in found.items() if is_fact(name, value)}
 
 
 def is_fact(name: str, value: Any) -> bool:
-    """Whether a device or a remark is a short text, and a surface has numbers on a grid: {x, y,
-    values}, with a list of values for each y."""
+    """Whether a device or a remark is a short text, seconds are a number, and a surface has numbers
+    on a grid: {x, y, values}, with a list of values for each y."""
     if name in ("device", "remark"):
         return type(value) is str and value.isprintable() and 0 < len(value) <= _LONGEST
+    if name == "map_seconds":
+        return type(value) in (int, float) and 0 <= value < math.inf
     if type(value) is not dict or value.keys() != {"x", "y", "values"}:
         return False
     x, y, values = value["x"], value["y"], value["values"]

@@ -66,6 +66,7 @@ _EXTRA: _Types = {
     "device": (str,),
     "remark": (str,),
     "surface": (dict,),
+    "map_seconds": (int, float),
     "changes": (list,),
     "beside": (dict,),
 }
