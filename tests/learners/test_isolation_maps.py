@@ -160,6 +160,30 @@ def test_bad_rows_are_refused():
         IsolationMap().fit(X[:0], Draws(0))
 
 
+@MAPS
+def test_a_map_stays_as_it_was_fitted(map):
+    """Whatever is set later, and where another fit is refused."""
+    X = rows("real")
+    made = IsolationMap(5, 16, map).fit(X, Draws(0))
+    expected = made.transform(X)
+    made.psi, made.library = 8, "torch"
+    with pytest.raises(DataError, match="no rows to make"):
+        made.fit(X[:0], Draws(0))
+    made.partitionings = 10**15  # of which there is no memory for the samples
+    with pytest.raises(MemoryError):
+        made.fit(X[:3], Draws(0))
+    assert made.size == 16
+    assert made.remark is None
+    assert made.device == (described("numpy") if map == "nearest" else None)
+    np.testing.assert_array_equal(made.transform(X), expected)
+
+
+def test_a_map_takes_draws_and_no_labels():
+    X = rows("real")
+    with pytest.raises(UsageError, match="fit\\(\\) takes rows and Draws; a map has no labels"):
+        IsolationMap().fit(X, X[:, 0] > 0)
+
+
 def test_indicators_have_one_column_for_every_cell():
     found = IsolationMap(5, 8, "nearest").fit(rows("real"), Draws(0)).transform(rows("real"))
     features = indicators(found, 8, 0.5)

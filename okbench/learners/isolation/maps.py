@@ -10,7 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
-from okbench.learners.contract import Draws, FloatArray, Rows, RowsError, not_begun
+from okbench.learners.contract import (
+    Draws,
+    FloatArray,
+    Rows,
+    RowsError,
+    SettingsError,
+    not_begun,
+)
 from okbench.learners.isolation.array_libraries import LIBRARIES, described
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.nearest import Points, SparsePoints, points_of
@@ -41,8 +48,10 @@ class IsolationMap:
     """
 
     name: str
-    _partitions: Forest | Points | None = None
+    _partitions: Forest | Points | None = None  # and below how it was made
     _n_features: int = 0
+    _psi: int = 0
+    _library: str = "numpy"
 
     def __init__(
         self,
@@ -59,17 +68,20 @@ class IsolationMap:
     def fit(self, X: Rows, draws: Draws | None = None, make: MakePoints = points_of) -> Self:
         """Draw rows and make the partitionings; `make` takes the rows that are drawn as points."""
         check_map_settings(self)
+        if not isinstance(draws, Draws | None):
+            raise SettingsError(f"{self.name}: fit() takes rows and Draws; a map has no labels")
         block = Block.of(X)
         if not len(block):
             raise RowsError(f"{self.name}: there are no rows to make partitionings of")
         draws = draws or Draws()
-        self.size = min(int(self.psi), len(block))
-        samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
+        size = min(int(self.psi), len(block))
+        samples = sub_samples(draws, len(block), int(self.partitionings), size)
         if self.map == "iforest":
             uniforms = tree_uniforms(draws, *samples.shape)
             self._partitions = forest_of(block, samples, uniforms)
         else:
             self._partitions = make(block, samples)
+        self.size, self._psi, self._library = size, int(self.psi), str(self.library)
         self._n_features, self._count = block.matrix.shape[1], len(samples)
         return self
 
@@ -88,21 +100,21 @@ class IsolationMap:
             partitions.cells(block, found)
         else:
             with np.errstate(all="ignore"):  # what overflows is decided by exact distances
-                partitions.cells(block, str(self.library), found)
+                partitions.cells(block, self._library, found)
         return found
 
     @property
     def device(self) -> str | None:
         """The library and the device that multiply rows with points, where they are multiplied."""
         is_table = not isinstance(self._partitions, Forest | SparsePoints | None)
-        return described(str(self.library)) if is_table else None
+        return described(self._library) if is_table else None
 
     @property
     def remark(self) -> str | None:
         """That there were fewer rows than psi, where it is so."""
-        if self._partitions is None or self.size == int(self.psi):
+        if self._partitions is None or self.size == self._psi:
             return None
-        return f"psi = {int(self.psi):,} was cut to the {self.size:,} rows of the map"
+        return f"psi = {self._psi:,} was cut to the {self.size:,} rows of the map"
 
     @property
     def nbytes(self) -> int:
