@@ -92,8 +92,13 @@ class IsolationLearner(OnMap, RowLearner):
 
     @property
     def remark(self) -> str | None:
-        """That there were fewer rows than psi, where it is so."""
-        return self._map.remark if self._map else None
+        """That there were fewer rows than psi, or too few for a map, where it is so."""
+        if not self._waiting:
+            return self._map.remark if self._map else None
+        came = sum(len(part[-1]) for part in self._waiting)
+        return (
+            f"nothing was learned, as initial = {self._initial:,} rows make the map: {came:,} came"
+        )
 
     @property
     def nbytes(self) -> int:
