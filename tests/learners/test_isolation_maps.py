@@ -95,7 +95,7 @@ def test_every_point_is_in_a_cell_of_its_own_and_the_first_of_equals_is_nearest(
 def test_trees_are_no_deeper_than_the_logarithm_of_psi():
     X = rows("real")
     made = IsolationMap(30, 64, "iforest").fit(X, Draws(1))
-    assert made._partitions.depth == 6
+    assert made.fitted.partitions.depth == 6
     assert 20 < made.transform(X).max() < 64
 
 

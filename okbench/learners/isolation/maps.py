@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,17 @@ MakePoints = Callable[[Block, NDArray[np.int64]], Points]
 _FITS_16_BITS = 2**16
 
 
+class FittedMap(NamedTuple):
+    """What a map was made to be, whatever is set later."""
+
+    partitions: Forest | Points
+    partitionings: int
+    psi: int  # as it was asked for
+    size: int  # cells of a partitioning: psi, or the rows if there were fewer
+    n_features: int
+    library: str
+
+
 @learner("IsolationMap", paper="ik", version=1)
 class IsolationMap:
     """The feature map of the isolation kernel (Ting et al. 2019).
@@ -48,10 +59,7 @@ class IsolationMap:
     """
 
     name: str
-    _partitions: Forest | Points | None = None  # and below how it was made
-    _n_features: int = 0
-    _psi: int = 0
-    _library: str = "numpy"
+    fitted: FittedMap | None = None
 
     def __init__(
         self,
@@ -76,50 +84,61 @@ class IsolationMap:
         draws = draws or Draws()
         size = min(int(self.psi), len(block))
         samples = sub_samples(draws, len(block), int(self.partitionings), size)
+        partitions: Forest | Points
         if self.map == "iforest":
-            uniforms = tree_uniforms(draws, *samples.shape)
-            self._partitions = forest_of(block, samples, uniforms)
+            partitions = forest_of(block, samples, tree_uniforms(draws, *samples.shape))
         else:
-            self._partitions = make(block, samples)
-        self.size, self._psi, self._library = size, int(self.psi), str(self.library)
-        self._n_features, self._count = block.matrix.shape[1], len(samples)
+            partitions = make(block, samples)
+        n_features, library = int(block.matrix.shape[1]), str(self.library)
+        self.fitted = FittedMap(partitions, len(samples), int(self.psi), size, n_features, library)
         return self
 
     def transform(self, X: Rows) -> Cells:
         """The cell of each row in each partitioning: rows × partitionings."""
-        if self._partitions is None:
-            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
-        return self.cells(Block.of(X, self._n_features))
+        return self.cells(Block.of(X, self.made().n_features))
 
     def cells(self, block: Block) -> Cells:
         """The same of rows that were checked."""
-        partitions = self._partitions
-        assert partitions is not None
-        found = np.empty((len(block), self._count), dtype=cell_type(self.size))
-        if isinstance(partitions, Forest):
-            partitions.cells(block, found)
+        made = self.made()
+        found = np.empty((len(block), made.partitionings), dtype=cell_type(made.size))
+        if isinstance(made.partitions, Forest):
+            made.partitions.cells(block, found)
         else:
             with np.errstate(all="ignore"):  # what overflows is decided by exact distances
-                partitions.cells(block, self._library, found)
+                made.partitions.cells(block, made.library, found)
         return found
+
+    def made(self) -> FittedMap:
+        """The map once it is fitted; it is an error before."""
+        if self.fitted is None:
+            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
+        return self.fitted
+
+    @property
+    def size(self) -> int:
+        """How many cells a partitioning has."""
+        return self.made().size
 
     @property
     def device(self) -> str | None:
         """The library and the device that multiply rows with points, where they are multiplied."""
-        is_table = not isinstance(self._partitions, Forest | SparsePoints | None)
-        return described(self._library) if is_table else None
+        made = self.fitted
+        if made is None or isinstance(made.partitions, Forest | SparsePoints):
+            return None
+        return described(made.library)
 
     @property
     def remark(self) -> str | None:
         """That there were fewer rows than psi, where it is so."""
-        if self._partitions is None or self.size == self._psi:
+        made = self.fitted
+        if made is None or made.size == made.psi:
             return None
-        return f"psi = {self._psi:,} was cut to the {self.size:,} rows of the map"
+        return f"psi = {made.psi:,} was cut to the {made.size:,} rows of the map"
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that hold the partitionings."""
-        held = vars(self._partitions).values() if self._partitions else ()
+        held = vars(self.fitted.partitions).values() if self.fitted else ()
         return sum(array.nbytes for array in arrays_in(held))
 
 
