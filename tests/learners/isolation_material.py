@@ -36,10 +36,24 @@ def rows(kind, n_rows=240):
         "far": X + 1e8,
         "huge": X * 1e200,
         "tiny": X * 1e-200,
+        "largest": np.sign(X) * np.finfo(float).max,  # whose sum and differences overflow
         "wide": np.zeros((n_rows, 1500)),  # too many columns for sparse rows to become a table
     }
     made["wide"][:, 700:760] = rng.standard_normal((n_rows, 60)) * (rng.random((n_rows, 60)) < 0.2)
+    made["faint"] = made["wide"] * 3e-162  # squares of few digits
     return made[kind]
 
 
-KINDS = ("real", "whole", "thirds", "repeated", "constant", "far", "huge", "tiny", "wide")
+KINDS = (
+    "real",
+    "whole",
+    "thirds",
+    "repeated",
+    "constant",
+    "far",
+    "huge",
+    "tiny",
+    "largest",
+    "wide",
+    "faint",
+)

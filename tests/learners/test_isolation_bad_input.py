@@ -68,3 +68,14 @@ def test_a_psi_beyond_the_rows_is_cut_and_said(learner, map):
     made.fit(X[:30], SIGNS[:30])
     assert made.remark == "psi = 64 was cut to the 30 rows of the map"
     assert learner(5, 16, map).begin(PROBLEM, Draws(0)).fit(X[:30], SIGNS[:30]).remark is None
+
+
+@ONLINE
+def test_a_stream_that_ends_before_there_is_a_map_is_said(learner):
+    made = learner(5, 4, initial=100).begin(PROBLEM, Draws(0))
+    for first, there in ((0, 40), (40, 99)):
+        made.learn(rows("real")[first:there], SIGNS[first:there])
+        expected = f"nothing was learned, as initial = 100 rows make the map: {there} came"
+        assert made.remark == expected
+    made.learn(rows("real")[99:100], SIGNS[99:100])
+    assert made.remark is None

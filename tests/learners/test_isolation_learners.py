@@ -10,7 +10,7 @@ from benchmarks.plain import isolation as plain
 from okbench.base.errors import DataError, UsageError
 from okbench.learners.checks.fit_checks import CheckClock
 from okbench.learners.checks.subject import a_stream
-from okbench.learners.contract import Draws
+from okbench.learners.contract import Diverged, Draws
 from okbench.learners.isolation.array_libraries import described
 from okbench.learners.isolation.descent import IKOGD
 from okbench.learners.isolation.dual import IKOGDDual
@@ -174,6 +174,17 @@ def test_an_svm_refuses_rows_of_one_class(cls):
         learner.fit(stream.X, np.zeros(120, dtype=int))
     with pytest.raises(UsageError, match=f"{cls.name} has learned nothing yet"):
         cls().predict(stream.X)
+
+
+@FORMS
+@pytest.mark.parametrize(("scale", "cost"), [(1e200, 1.0), (1.0, 1e200), (1e80, 1e80)])
+def test_a_primal_that_would_never_end_is_refused(form, scale, cost):
+    stream = a_stream("binary")
+    learner = ChiSquareSVM(cost=cost).begin(stream.problem, Draws(0))
+    with pytest.raises(Diverged, match="ChiSquare-SVM: cost × the sum of all absolute values is"):
+        learner.fit(form(stream.X * scale), stream.y)
+    largest = ChiSquareSVM(cost=1e85).begin(stream.problem, Draws(0))
+    assert largest.fit(stream.X, stream.y).score(stream.X, stream.y) > 0.5
 
 
 @pytest.mark.parametrize("learner", [IKOGD, IKOGDDual, IKSVM, IKLIBSVM])

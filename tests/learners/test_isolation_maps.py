@@ -95,7 +95,7 @@ def test_every_point_is_in_a_cell_of_its_own_and_the_first_of_equals_is_nearest(
 def test_trees_are_no_deeper_than_the_logarithm_of_psi():
     X = rows("real")
     made = IsolationMap(30, 64, "iforest").fit(X, Draws(1))
-    assert made._partitions.depth == 6
+    assert made.fitted.partitions.depth == 6
     assert 20 < made.transform(X).max() < 64
 
 
@@ -172,6 +172,30 @@ def test_a_map_counts_its_seconds_from_its_last_fit_on(cls, monkeypatch):
         made.transform(X)
         made.transform(X)
         assert made.seconds == at_fit + 2.0
+
+
+@MAPS
+def test_a_map_stays_as_it_was_fitted(map):
+    """Whatever is set later, and where another fit is refused."""
+    X = rows("real")
+    made = IsolationMap(5, 16, map).fit(X, Draws(0))
+    expected = made.transform(X)
+    made.psi, made.library = 8, "torch"
+    with pytest.raises(DataError, match="no rows to make"):
+        made.fit(X[:0], Draws(0))
+    made.partitionings = 10**15  # of which there is no memory for the samples
+    with pytest.raises(MemoryError):
+        made.fit(X[:3], Draws(0))
+    assert made.size == 16
+    assert made.remark is None
+    assert made.device == (described("numpy") if map == "nearest" else None)
+    np.testing.assert_array_equal(made.transform(X), expected)
+
+
+def test_a_map_takes_draws_and_no_labels():
+    X = rows("real")
+    with pytest.raises(UsageError, match="fit\\(\\) takes rows and Draws; a map has no labels"):
+        IsolationMap().fit(X, X[:, 0] > 0)
 
 
 def test_indicators_have_one_column_for_every_cell():

@@ -74,6 +74,8 @@ def test_other_rows_make_a_map_of_their_own():
     shared.fit(0, Block(X[:150]))
     other = shared.fit(1, Block(X[50:200])).transform(X)
     np.testing.assert_array_equal(other, alone(4, X[50:200], "nearest").transform(X))
+    again = shared.fit(1, Block(X[:150])).transform(X)
+    np.testing.assert_array_equal(again, alone(4, X[:150], "nearest").transform(X))
 
 
 def test_psi_beyond_the_rows_is_cut_and_said():

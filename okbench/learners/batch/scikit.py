@@ -27,6 +27,7 @@ from okbench.learners.rows import Block
 from okbench.learners.settings import check_choice, check_number, check_whole
 
 AT_ONCE = 64 * MEGABYTE  # bytes of kernel values of rows to predict
+MOST_ITERATIONS = 2**31 - 1  # the libraries count in 32 bits
 
 
 class FittedMachine(NamedTuple):
@@ -221,7 +222,7 @@ class LIBSVM(Library):
             gamma=gamma,
             cache_size=float(self.cache),
             tol=float(self.tolerance),
-            max_iter=int(self.max_iterations),
+            max_iter=min(int(self.max_iterations), MOST_ITERATIONS),
             random_state=0,  # the solver draws nothing; without it the global generator is asked
         )
 
@@ -278,7 +279,7 @@ class LinearMachine(Library):
             fit_intercept=bool(self.bias),
             multi_class="ovr" if self.several == "one_against_rest" else "crammer_singer",
             tol=float(self.tolerance),
-            max_iter=int(self._most_passes),
+            max_iter=min(int(self._most_passes), MOST_ITERATIONS),
             random_state=seed,
         )
         return estimator, self._features(block)

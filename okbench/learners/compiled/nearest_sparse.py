@@ -19,6 +19,7 @@ import numpy as np
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED
 from okbench.learners.compiled.lanes import inlined
+from okbench.learners.compiled.nearest import NEAREST
 
 EPSILON = 2.0**-52
 EXACT_BELOW = 2.0**52  # sums of products of whole numbers are exact below it
@@ -31,7 +32,7 @@ def _slack_of(values: Any, start: int, stop: int, width: int, longest: float, wh
 
     `longest` is the norm of the longest point, `whole` says whether all points are whole numbers.
     Each number is off by at most (width + 3) roundings of (‖x‖ + ‖z‖)², and so is half the sum that
-    decides in its place.
+    decides in its place. Nothing is known where squares vanish.
     """
     squares = 0.0
     for e in range(start, stop):
@@ -41,6 +42,8 @@ def _slack_of(values: Any, start: int, stop: int, width: int, longest: float, wh
     reach = (norm + longest) * (norm + longest)
     if whole and reach < EXACT_BELOW:
         return 0.0
+    if norm + longest < NEAREST:
+        return np.inf
     return 2.0 * (width + 8) * EPSILON * reach
 
 

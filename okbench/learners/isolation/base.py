@@ -86,6 +86,16 @@ class IsolationLearner(OnMap, RowLearner):
         return values
 
     @property
+    def remark(self) -> str | None:
+        """That there were fewer rows than psi, or too few for a map, where it is so."""
+        if not self._waiting:
+            return super().remark
+        came = sum(len(part[-1]) for part in self._waiting)
+        return (
+            f"nothing was learned, as initial = {self._initial:,} rows make the map: {came:,} came"
+        )
+
+    @property
     def nbytes(self) -> int:
         held = [value for name, value in vars(self).items() if name != "_map"]
         return sum(a.nbytes for a in arrays_in(held)) + (self._map.nbytes if self._map else 0)

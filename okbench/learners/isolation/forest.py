@@ -35,6 +35,22 @@ class Forest:
     leaves: NDArray[np.int32]  # trees × nodes of the lowest level: the numbers of their leaves
     places: NDArray[np.int32]
 
+    def numbered(self, width: int) -> Forest:
+        """The same forest for rows of many columns."""
+        used, numbers = np.unique(self.attributes, return_inverse=True)
+        places = np.full(width, UNUSED, dtype=np.int32)
+        places[used] = np.arange(len(used))
+        attributes = numbers.reshape(self.attributes.shape).astype(np.int32)
+        return replace(self, attributes=attributes, places=places)
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        """The column that each inner node looks at."""
+        if not len(self.places):
+            return self.attributes
+        used = np.flatnonzero(self.places != UNUSED).astype(np.int32)
+        return used[self.attributes]
+
     def cells(self, block: Block, out: NDArray[np.generic]) -> None:
         """Fill in the leaves of rows: rows × trees."""
         trees = self.attributes, self.thresholds, self.leaves, self.depth
@@ -63,14 +79,11 @@ def forest_of(block: Block, samples: NDArray[np.int64], uniforms: FloatArray) ->
     meant for takes the first of them."""
     count, size = samples.shape
     depth, inner = (size - 1).bit_length(), _inner_nodes(size)
-    forest = Forest(
-        depth,
+    trees = (
         np.zeros((count, inner), dtype=np.int32),
         np.zeros((count, inner)),
         np.zeros((count, inner + 1), dtype=np.int32),
-        np.empty(0, dtype=np.int32),
     )
-    trees = forest.attributes, forest.thresholds, forest.leaves
     for tree, sample in enumerate(samples):
         rows = Block(block.matrix[sample])
         table = as_table(rows)
@@ -83,13 +96,8 @@ def forest_of(block: Block, samples: NDArray[np.int64], uniforms: FloatArray) ->
         work = _work(size, inner, len(names), len(names))
         held = entries.data, columns.ravel(), entries.indptr, names
         grow_sparse(*held, uniforms[tree], *trees, tree, work)
-    if as_table(block[:0]) is not None:
-        return forest
-    used, numbers = np.unique(forest.attributes, return_inverse=True)
-    places = np.full(block.matrix.shape[1], UNUSED, dtype=np.int32)
-    places[used] = np.arange(len(used))
-    numbered = numbers.reshape(count, inner).astype(np.int32)
-    return replace(forest, attributes=numbered, places=places)
+    forest = Forest(depth, *trees, np.empty(0, dtype=np.int32))
+    return forest if as_table(block[:0]) is not None else forest.numbered(block.matrix.shape[1])
 
 
 def _inner_nodes(size: int) -> int:

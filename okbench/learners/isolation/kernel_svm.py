@@ -41,6 +41,8 @@ class LaplacianLIBSVM(OfEntries):
 
     together = 16  # they are the lanes that all training rows sweep over
 
+    _rate = 0.0  # as `rate_of` has it, of the rows that were learned
+
     def __init__(self, psi: int = 16, cost: float = 1.0, cache: float = 200.0) -> None:
         self.psi = psi
         self.cost = cost
@@ -50,10 +52,13 @@ class LaplacianLIBSVM(OfEntries):
         super().check_settings()
         check_whole(self, "psi", at_least=2)
 
+    def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
+        self._rate = rate_of(self.psi, self._begun().n_features)
+        super()._train(block, targets, clock)
+
     def _fill_kernel(self, points: Entries, others: Entries, out: NDArray[Any]) -> None:
-        n_features = self._begun().n_features
         supports = Expanding.empty()._replace(entries=others)
-        fill_kernel(points, supports, n_features, rate_of(self.psi, n_features), out)
+        fill_kernel(points, supports, self._begun().n_features, self._rate, out)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return np.ones(len(block))

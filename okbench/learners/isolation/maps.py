@@ -5,14 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
-from okbench.learners.contract import Draws, FloatArray, Rows, RowsError, not_begun
+from okbench.learners.contract import (
+    Draws,
+    FloatArray,
+    Rows,
+    RowsError,
+    SettingsError,
+    not_begun,
+)
 from okbench.learners.isolation.array_libraries import LIBRARIES, described
 from okbench.learners.isolation.forest import Forest, forest_of, tree_uniforms
 from okbench.learners.isolation.nearest import Points, SparsePoints, points_of
@@ -25,6 +32,17 @@ KINDS = ("iforest", "nearest")
 Cells = NDArray[Any]  # rows × partitionings, whole numbers of 16 bits where they fit
 MakePoints = Callable[[Block, NDArray[np.int64]], Points]
 _FITS_16_BITS = 2**16
+
+
+class FittedMap(NamedTuple):
+    """What a map was made to be, whatever is set later."""
+
+    partitions: Forest | Points
+    partitionings: int
+    psi: int  # as it was asked for
+    size: int  # cells of a partitioning: psi, or the rows if there were fewer
+    n_features: int
+    library: str
 
 
 class Timed:
@@ -57,8 +75,7 @@ class IsolationMap(Timed):
     """
 
     name: str
-    _partitions: Forest | Points | None = None
-    _n_features: int = 0
+    fitted: FittedMap | None = None
 
     def __init__(
         self,
@@ -75,57 +92,73 @@ class IsolationMap(Timed):
     def fit(self, X: Rows, draws: Draws | None = None, make: MakePoints = points_of) -> Self:
         """Draw rows and make the partitionings; `make` takes the rows that are drawn as points."""
         check_map_settings(self)
+        if not isinstance(draws, Draws | None):
+            raise SettingsError(f"{self.name}: fit() takes rows and Draws; a map has no labels")
         block = Block.of(X)
         if not len(block):
             raise RowsError(f"{self.name}: there are no rows to make partitionings of")
         self.seconds = 0.0
         with self._counted():
-            draws = draws or Draws()
-            self.size = min(int(self.psi), len(block))
-            samples = sub_samples(draws, len(block), int(self.partitionings), self.size)
-            if self.map == "iforest":
-                uniforms = tree_uniforms(draws, *samples.shape)
-                self._partitions = forest_of(block, samples, uniforms)
-            else:
-                self._partitions = make(block, samples)
-        self._n_features, self._count = block.matrix.shape[1], len(samples)
+            self.fitted = self._fitted_to(block, draws or Draws(), make)
         return self
 
     def transform(self, X: Rows) -> Cells:
         """The cell of each row in each partitioning: rows × partitionings."""
-        if self._partitions is None:
-            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
-        return self.cells(Block.of(X, self._n_features))
+        return self.cells(Block.of(X, self.made().n_features))
 
     def cells(self, block: Block) -> Cells:
         """The same of rows that were checked."""
-        partitions = self._partitions
-        assert partitions is not None
-        found = np.empty((len(block), self._count), dtype=cell_type(self.size))
+        made = self.made()
+        found = np.empty((len(block), made.partitionings), dtype=cell_type(made.size))
         with self._counted(), np.errstate(all="ignore"):  # exact distances decide what overflows
-            if isinstance(partitions, Forest):
-                partitions.cells(block, found)
+            if isinstance(made.partitions, Forest):
+                made.partitions.cells(block, found)
             else:
-                partitions.cells(block, str(self.library), found)
+                made.partitions.cells(block, made.library, found)
         return found
+
+    def _fitted_to(self, block: Block, draws: Draws, make: MakePoints) -> FittedMap:
+        size = min(int(self.psi), len(block))
+        samples = sub_samples(draws, len(block), int(self.partitionings), size)
+        partitions: Forest | Points
+        if self.map == "iforest":
+            partitions = forest_of(block, samples, tree_uniforms(draws, *samples.shape))
+        else:
+            partitions = make(block, samples)
+        n_features, library = int(block.matrix.shape[1]), str(self.library)
+        return FittedMap(partitions, len(samples), int(self.psi), size, n_features, library)
+
+    def made(self) -> FittedMap:
+        """The map once it is fitted; it is an error before."""
+        if self.fitted is None:
+            raise not_begun(f"{self.name} has no partitionings yet: fit() it first")
+        return self.fitted
+
+    @property
+    def size(self) -> int:
+        """How many cells a partitioning has."""
+        return self.made().size
 
     @property
     def device(self) -> str | None:
         """The library and the device that multiply rows with points, where they are multiplied."""
-        is_table = not isinstance(self._partitions, Forest | SparsePoints | None)
-        return described(str(self.library)) if is_table else None
+        made = self.fitted
+        if made is None or isinstance(made.partitions, Forest | SparsePoints):
+            return None
+        return described(made.library)
 
     @property
     def remark(self) -> str | None:
         """That there were fewer rows than psi, where it is so."""
-        if self._partitions is None or self.size == int(self.psi):
+        made = self.fitted
+        if made is None or made.size == made.psi:
             return None
-        return f"psi = {int(self.psi):,} was cut to the {self.size:,} rows of the map"
+        return f"psi = {made.psi:,} was cut to the {made.size:,} rows of the map"
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that hold the partitionings."""
-        held = vars(self._partitions).values() if self._partitions else ()
+        held = vars(self.fitted.partitions).values() if self.fitted else ()
         return sum(array.nbytes for array in arrays_in(held))
 
 

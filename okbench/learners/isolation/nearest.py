@@ -61,6 +61,7 @@ class PointTable(NamedTuple):
             finder.find(rows, held, slacks, [cells[part] for cells in out])
 
     @staticmethod
+    @np.errstate(all="ignore")  # where numbers overflow, distances decide alone
     def of(table: FloatArray) -> PointTable:
         """The rows of a table."""
         whole = bool(np.all(table == np.floor(table)))

@@ -8,7 +8,7 @@ long as that of the largest. Every map has the cells that it has alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -98,7 +98,7 @@ class SharedMaps:
             self._rows = rows
             self._fit_all(block)
         elif self._rows != rows:
-            self._maps[number].fit(block.matrix, self._draws[number])
+            return copy(self._maps[number]).fit(block.matrix, self._draws[number])
         return self._maps[number]
 
     def _fit_all(self, block: Block) -> None:

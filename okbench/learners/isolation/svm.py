@@ -5,16 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
+
 from okbench.learners.batch.scikit import LinearMachine
+from okbench.learners.contract import Diverged
 from okbench.learners.holdings import Holdings
 from okbench.learners.isolation.mapped import OnIsolationMap
-from okbench.learners.isolation.maps import (
-    ChiSquareMap,
-    indicators,
-)
+from okbench.learners.isolation.maps import ChiSquareMap, indicators
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
+
+STEEPEST = 1e90  # of cost × squared features: beyond it the primal solver overflows and never ends
 
 
 class LinearSVM(LinearMachine):
@@ -98,6 +100,13 @@ class ChiSquareSVM(LinearSVM):
         self.iterations = iterations
 
     def _fit_map(self, block: Block) -> None:
+        steepness = self.cost * np.abs(block.values).sum()  # squares of the features
+        if not steepness < STEEPEST:
+            raise Diverged(
+                0,
+                f"{self.name}: cost × the sum of all absolute values is {steepness:.3g}, which the "
+                "solver cannot take; scale the columns, or lower the cost",
+            )
         self._map = ChiSquareMap().fit(block.matrix)
 
     def _features(self, block: Block) -> Any:

@@ -152,6 +152,14 @@ def test_a_class_without_training_rows_is_never_predicted():
     assert 2 not in learner.predict(X)
 
 
+@pytest.mark.parametrize("learner", [LaplacianLIBSVM, IKLIBSVM])
+def test_a_psi_that_is_set_after_a_fit_leaves_the_predictions(learner):
+    X, y, problem = stream("binary")
+    made = learner().begin(problem, Draws(0)).fit(X[:N], y[:N])
+    expected = made.scores(X)
+    np.testing.assert_array_equal(made.set_params(psi=4096).scores(X), expected)
+
+
 def test_a_kernel_that_overflows_is_named():
     X, y, problem = stream("binary")
     with pytest.raises(Diverged, match="kernel of two rows is no finite number"):

@@ -15,6 +15,7 @@ from okbench.learners.batch import base as batch_base
 from okbench.learners.batch import scikit
 from okbench.learners.batch.scikit import LIBLINEAR, LIBSVM
 from okbench.learners.contract import Diverged, Draws, NotConverged, Problem
+from okbench.learners.isolation.svm import IKSVM, ChiSquareSVM
 from tests.learners.batch.clocks import Marking
 from tests.learners.test_linear import stream
 
@@ -83,6 +84,15 @@ def test_not_to_converge_is_an_error_that_counts_as_a_divergence(cls):
     with pytest.raises(NotConverged, match=f"{cls.__name__} did not converge in 3 iterations"):
         learner.fit(X, y)
     assert issubclass(NotConverged, Diverged)
+
+
+@pytest.mark.parametrize("cls", [LIBSVM, LIBLINEAR, IKSVM, ChiSquareSVM])
+def test_more_iterations_than_the_libraries_count_are_as_many_as_they_count(cls):
+    X, y, problem = stream("binary")
+    name = "iterations" if cls in (IKSVM, ChiSquareSVM) else "max_iterations"
+    made = [cls(**{name: most}) for most in (10**5, 10**12)]
+    scores = [learner.begin(problem, Draws(0)).fit(X, y).scores(X) for learner in made]
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize("cls", [LIBSVM, LIBLINEAR])
