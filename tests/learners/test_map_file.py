@@ -48,7 +48,7 @@ def test_a_map_that_was_saved_has_the_same_cells(tmp_path, kind, n_rows, form, m
         save_map(made, tmp_path / "made.npz")
         found = load_map(tmp_path / "made.npz")
         assert (found.size, found.remark, found.device) == (made.size, made.remark, made.device)
-        assert vars(found).keys() == vars(made).keys()
+        assert vars(found).keys() | {"seconds"} == vars(made).keys()  # reading counts none
         assert found.partitionings == 7
         for asked in (np.asarray, sp.csr_array):
             np.testing.assert_array_equal(found.transform(asked(X)), made.transform(X))
