@@ -322,7 +322,7 @@ def _memory(summary: Summary) -> Iterator[str]:
     if growing:
         most = max(growing, key=lambda need: need.growth)
         yield (
-            f"not counted: {len(growing)} cells without a budget, of which {most.learner} × "
+            f"not counted: learners without a budget ({len(growing)}), of which {most.learner} × "
             f"{most.dataset} grows up to {spoken_bytes(most.growth)} if every row becomes a support"
         )
     unknown = dict.fromkeys(n.learner for n in summary.needs if n.model is None and not n.growth)

@@ -28,7 +28,7 @@ def describe(name: str, variant: str = "") -> dict[str, Any]:
     if entry.embedded:
         dataset = load(name, variant)
         ranges["after"] = _ranges(dataset)
-    elif absent is None:
+    elif absent is None or entry.user_defined:  # a user's file that is gone is an error
         found = prepared_rows(entry, chosen)
         dataset, ranges = found.dataset, {"before": found.about.before, "after": found.about.after}
     return {

@@ -185,7 +185,10 @@ def test_a_dry_run_writes_nothing(okbench: Okbench, mine: Path) -> None:
     ("words", "message"),
     [
         (("--learners", "FGD"), "no learner 'FGD'. Did you mean 'FOGD'?"),
-        (("--learners", "nine:Mine"), "learner 'nine:Mine': No module named 'nine'"),
+        (
+            ("--learners", "nine:Mine"),
+            "No module named 'nine', neither in this folder nor installed",
+        ),
         (("--learners", "mine:Mime"), "no 'Mime' in mine. Did you mean 'Mine'?"),
         (("--learners", "FOGD[widht=2]"), "FOGD has no setting 'widht'. Did you mean 'width'?"),
         (("--learners", "FOGD[width]"), "'width' is not a setting; write FOGD[width=2"),
