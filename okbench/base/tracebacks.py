@@ -25,7 +25,8 @@ def described(error: BaseException, outside: Sequence[Path] = ()) -> str:
     except Exception:  # its __str__ fails as well
         message = "its message cannot be shown"
     place = _innermost(error, outside)
-    return f"{type(error).__name__}: {plain(message)}" + (f" ({place})" if place else "")
+    words = f"{type(error).__name__}: {plain(message)}" if message else type(error).__name__
+    return words + (f" ({place})" if place else "")
 
 
 def full(error: BaseException) -> str:

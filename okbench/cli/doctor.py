@@ -32,7 +32,7 @@ def doctor() -> None:
         click.echo(f"{'ok' if well else 'BAD':<4} {name:<{width}}  {what}")
     bad = sum(not well for well, _ in findings)
     if bad:
-        raise OkbenchError(f"{bad} of {len(findings)} checks need attention")
+        raise OkbenchError(f"{bad} of {len(findings)} checks need{'s' * (bad == 1)} attention")
 
 
 def _checked(check: Callable[[], Finding]) -> Finding:

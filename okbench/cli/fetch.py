@@ -85,8 +85,9 @@ def fetch(
         or (result.state == "by hand" and result.dataset in named and not everything)
     ]
     if lacking:
+        verb = "is" if len(lacking) == 1 else "are"
         raise FetchError(
-            f"{len(lacking)} of {len(results)} files are missing; the lines above say why"
+            f"{len(lacking)} of {len(results)} files {verb} missing; the lines above say why"
         )
 
 
@@ -141,7 +142,8 @@ def _print_results(results: Sequence[FetchResult], nothing: str) -> None:
     width = max((len(result.file) for result in results), default=0)
     for result in results:
         size = f"{result.bytes / 1e6:9.2f} MB" if result.bytes else " " * 12
-        what = result.checked if result.ok else result.message.removeprefix(f"{result.file}: ")
+        said = result.message.removeprefix(f"{result.file}: ")
+        what = result.checked if result.ok else said.partition("\n")[0].removesuffix(":")
         line = f"{result.state:<8} {result.file:<{width}} {size}  {what}"
         click.echo(line.rstrip())
     for name in dict.fromkeys(result.dataset for result in results if result.state == "by hand"):

@@ -164,7 +164,7 @@ def defined(own: OwnTable, results: Path, keep: bool) -> tuple[Table, tuple[str,
     from okbench.papers.table_names import file_of
     from okbench.trials.plan.options import Options
     from okbench.trials.plan.own_definition import earlier_learners
-    from okbench.trials.plan.planning import trials_by_cell
+    from okbench.trials.plan.planning import refuse_invalid_settings, trials_by_cell
     from okbench.trials.plan.user_table import load_of
 
     name = f"{OWN}/{own.file.path.name}"
@@ -178,6 +178,7 @@ def defined(own: OwnTable, results: Path, keep: bool) -> tuple[Table, tuple[str,
     apart = place if before is not None else place.parent / "apart" / place.name
     table = table_of(root, apart, name)
     # refuses what cannot run before anything is written
+    refuse_invalid_settings(table, Options(learners=labels))
     trials_by_cell(table, load_of(table), Options(learners=labels, trials=1))
     if keep:
         if before is None:

@@ -93,6 +93,8 @@ def report(
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
         named += ["--order", order] if order else []
+        named += [word for one in with_learners for word in ("--with", ",".join(one))]
+        named += [word for one in with_settings for word in ("--set", one)]
         loaded = load_table(found, results, asked, None, versions())
         text = explained(loaded, *explain, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)

@@ -114,6 +114,7 @@ def run(
     """
     from okbench.learners.registry import versions
     from okbench.trials.plan.available import registered
+    from okbench.trials.plan.planning import refuse_invalid_settings
     from okbench.trials.store.files import Store
 
     reading = {name: asked.pop(name) for name in ("data", "tuning", *READING_NAMES)}
@@ -129,6 +130,8 @@ def run(
     chosen = options.asked_of_run(**asked)
     store = Store.of(results, found.trials_of)
     run_trials, plan_summary = _commands(vary)
+    with redirect_stdout(sys.stderr):
+        refuse_invalid_settings(found, chosen)
     if dry_run:
         with redirect_stdout(sys.stderr):
             summary = plan_summary(found, load, missing, store, chosen)
@@ -319,7 +322,7 @@ def _memory(summary: Summary) -> Iterator[str]:
     if growing:
         most = max(growing, key=lambda need: need.growth)
         yield (
-            f"not counted: {len(growing)} cells without a budget, of which {most.learner} × "
+            f"not counted: learners without a budget ({len(growing)}), of which {most.learner} × "
             f"{most.dataset} grows up to {spoken_bytes(most.growth)} if every row becomes a support"
         )
     unknown = dict.fromkeys(n.learner for n in summary.needs if n.model is None and not n.growth)

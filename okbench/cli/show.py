@@ -89,12 +89,7 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
     if len(data["variants"]) > 1:
         yield "variants", ", ".join(data["variants"])
     yield "task", data["task"]
-    rows = f"{data['rows']:,}"
-    yield (
-        "rows",
-        rows if data["train"] is None else f"{rows}, of which the first {data['train']:,} train",
-    )
-    yield "columns", f"{data['features']:,}, {data['density']:.1%} filled, {data['layout']}"
+    yield from _shape_lines(data)
     if data["classes"]:
         yield "classes", ", ".join(f"{label}: {n:,}" for label, n in data["classes"].items())
     if data["orders"]:
@@ -115,14 +110,32 @@ def _dataset_lines(data: Mapping[str, Any]) -> Lines:
         yield check["what"], f"{check['found']:,}, {verdict}{reason}"
     for file in data["files"]:
         hash_ = f" {file['sha256'][:16]}… ({file['checked']}, {file['verified']})"
-        yield "file", f"{file['name']}{hash_ if file['sha256'] else ''} from {file['source']}"
+        source = f" from {file['source']}" if file["source"] else ""
+        yield "file", f"{file['name']}{hash_ if file['sha256'] else ''}{source}"
     yield from (
         (label, data[label]) for label in ("note", "cite", "licence", "page") if data[label]
     )
     yield "used by", ", ".join(data["used_by"]) or "no table"
     if data["changes"]:
         yield "changes", "at rows " + ", ".join(map(_change, data["changes"]))
-    yield "fingerprint", data["fingerprint"]
+    if data["missing"]:
+        yield "missing", data["missing"]
+    else:
+        yield "fingerprint", data["fingerprint"]
+
+
+def _shape_lines(data: Mapping[str, Any]) -> Lines:
+    """The numbers of rows and columns: those of the rows, or where they are not here, of the
+    entry."""
+    rows = "not stated" if data["rows"] is None else f"{data['rows']:,}"
+    yield (
+        "rows",
+        rows if data["train"] is None else f"{rows}, of which the first {data['train']:,} train",
+    )
+    columns = "not stated" if data["features"] is None else f"{data['features']:,}"
+    if not data["missing"]:
+        columns += f", {data['density']:.1%} filled, {data['layout']}"
+    yield "columns", columns
 
 
 def _change(change: Sequence[int]) -> str:

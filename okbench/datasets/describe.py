@@ -12,31 +12,36 @@ from okbench.datasets.catalogue.dataset_catalogue import variant as variant_of
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec, VariantSpec
 from okbench.datasets.data_folder import path_of, record_of
 from okbench.datasets.dataset_types import Dataset
-from okbench.datasets.prepare.loading import load, prepared_rows
+from okbench.datasets.prepare.loading import load, missing, prepared_rows
 from okbench.datasets.prepare.preparation import Ranges
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows
 
 
 def describe(name: str, variant: str = "") -> dict[str, Any]:
-    """Shape, ranges, provenance and the check against the entry, as plain values."""
+    """Shape, ranges, provenance and the check against the entry, as plain values. Of rows that are
+    not here, the shape is what the entry states, and `missing` says how to get them."""
     entry = spec(name)
+    chosen = variant_of(entry) if entry.embedded else variant_of(entry, variant)
+    absent = missing(name, variant)
+    dataset: Dataset | None = None
+    ranges: dict[str, Any] = {"before": None, "after": None}
     if entry.embedded:
         dataset = load(name, variant)
-        chosen, ranges = variant_of(entry), {"before": None, "after": _ranges(dataset)}
-    else:
-        chosen = variant_of(entry, variant)
+        ranges["after"] = _ranges(dataset)
+    elif absent is None or entry.user_defined:  # a user's file that is gone is an error
         found = prepared_rows(entry, chosen)
         dataset, ranges = found.dataset, {"before": found.about.before, "after": found.about.after}
     return {
         "name": entry.name,
         "variant": variant if entry.embedded else chosen.name,
         "variants": list(entry.variants),
-        **_shape(dataset),
+        "missing": absent,
+        **(_shape(dataset) if dataset else _stated_shape(chosen)),
         "ranges": ranges,
         "preparation": _steps(chosen),
         "prepared": {"source": chosen.prepared.source, "reason": chosen.prepared.reason},
         "note": chosen.note,
-        "agreement": _agreement(entry, chosen, variant, dataset),
+        "agreement": _agreement(entry, chosen, variant, dataset) if dataset else [],
         "files": [_file(file) for file in entry.files_of(chosen)],
         "cite": entry.cite,
         "licence": entry.licence,
@@ -62,6 +67,22 @@ def _shape(dataset: Dataset) -> dict[str, Any]:
         "orders": 0 if dataset.orders is None else len(dataset.orders),
         "changes": [list(change) for change in dataset.changes],
         "fingerprint": dataset.fingerprint,
+    }
+
+
+def _stated_shape(variant: VariantSpec) -> dict[str, Any]:
+    """What the entry says of rows that nobody has read here."""
+    return {
+        "task": variant.task,
+        "rows": variant.rows,
+        "train": variant.train,
+        "features": variant.features,
+        "density": None,
+        "layout": None,
+        "classes": {},
+        "orders": 0,
+        "changes": [],
+        "fingerprint": None,
     }
 
 

@@ -92,7 +92,9 @@ class Entry:
             module = importlib.import_module(module_name)
         except (Exception, SystemExit) as error:  # a user's module may raise anything
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-            raise UsageError(f"learner '{self.target}': {kind}{error}") from error
+            absent = isinstance(error, ModuleNotFoundError) and error.name == module_name
+            searched = ", neither in this folder nor installed" if absent else ""
+            raise UsageError(f"learner '{self.target}': {kind}{error}{searched}") from error
         found = getattr(module, attribute, None)
         if found is None:
             hint = did_you_mean(attribute, vars(module))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
+from textwrap import fill
 from typing import Any
 
 from tabulate import tabulate
@@ -16,6 +17,7 @@ from okbench.reports import numbers
 from okbench.trials.choose.standings import Course, Standings
 
 HEADER = ("learner", "metric", "best there", "rows", "rows/s", "memory", "ended")
+WIDTH = 100  # of a note; commands stay in one line
 _SIDES = ("left", "right", "right", "right", "right", "right", "left")
 _SCALES = {"[0,1]": "unit", "running [0,1]": "unit", "none": "none"}
 
@@ -26,7 +28,12 @@ def text_of(found: Standings, file: RowsFile) -> str:
         rows_of(found), headers=_header(found), tablefmt="simple", colalign=_SIDES,
         disable_numparse=True,
     )  # fmt: skip
-    return "\n".join([heading(found), "", table, "", *notes_of(found), "", *usage(found, file)])
+    notes = map(_wrapped, notes_of(found))
+    return "\n".join([heading(found), "", table, "", *notes, "", *usage(found, file)])
+
+
+def _wrapped(note: str) -> str:
+    return fill(note, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def json_of(found: Standings, file: RowsFile) -> str:

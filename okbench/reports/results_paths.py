@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from okbench.base.errors import UsageError
+from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.shipped import shipped
 from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_names import checked_name
@@ -88,7 +88,8 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
         table = str(Store(path).blessed().get("table", name))
         found.append(Pair(table, path, _measured_at(measured, table, name)))
     if not any(pair.new.is_file() for pair in found):
-        raise UsageError(f"no results at {found[0].new}")
+        command = "" if new else f"  (okbench run {found[0].table})"
+        raise UsageError(f"no results at {found[0].new}{command}")
     return found
 
 
@@ -113,6 +114,9 @@ def _baseline_named(name: Path) -> Path:
                 return place
     if name.is_dir():
         return name
+    known = results_files(BASELINES) if BASELINES.is_dir() else ()
+    if hint := did_you_mean(str(name), known):
+        raise UsageError(f"no baseline at {name}.{hint}")
     raise UsageError(f"no baseline at {name}; make one with okbench bless TABLE --reason '…'")
 
 

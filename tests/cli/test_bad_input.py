@@ -20,6 +20,16 @@ from tests.cli.conftest import Okbench
         (("run", "demo", "--jobs", "0"), 2, "jobs: at least 1"),
         (("run", "demo", "--trials", "0"), 2, "trials: at least 1"),
         (("run", "demo", "--seed", "-1"), 2, "seed: 0 or more"),
+        (
+            ("run", "demo", "--set", "NOGD.rank=999"),
+            2,
+            "rank = 999: it must not exceed budget = 100",
+        ),
+        (
+            ("run", "demo", "--dry-run", "--set", "FOGD.width=-2"),
+            2,
+            "width = -2.0: it must be above 0",
+        ),
         (("run", "demo", "--jobs", "two"), 2, "'two' is not a valid integer"),
         (("run", "demo", "--time-limit", "soon"), 2, "write 90s, 30m or 2h"),
         (("run", "demo", "--time-limit", "5"), 2, "'5' has no unit; write 90s, 30m or 2h"),

@@ -72,6 +72,8 @@ def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows
     assert printed.code == 0, printed.err
     assert "(mistake rate in %)" in printed.out
     assert "Left out: Perceptron: it has no budget" in printed.out
+    notes = printed.out.partition("* On the frontier")[2].partition("To use it:")[0]
+    assert max(map(len, notes.splitlines())) <= 100
     assert "has the best mistake rate on 675 rows." in printed.out
     assert "Settings of RBP[budget=20]: budget 20" in printed.out
     assert "okbench run --data 'my rows.csv' --task binary --drop id" in printed.out

@@ -42,7 +42,9 @@ def test_a_set_behind_a_login_tells_the_steps(okbench: Okbench) -> None:
     said = okbench("fetch", "KDDCUP08", "--mirror", ".")
     assert said.code == 3
     assert "1. " in said.err
-    assert "registration" in said.err
+    assert said.err.count("registration") == 1
+    assert "KDDCUP08 cannot be fetched unattended\n" in said.out
+    assert "registration" not in said.out
 
 
 def test_a_table_that_cannot_be_read_or_found_is_reported(okbench: Okbench) -> None:

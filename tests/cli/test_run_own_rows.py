@@ -185,5 +185,8 @@ def test_packages_that_are_broken_or_do_another_task_stop_nobody(
     words = ("--target", "y", "--trials", "1", "--jobs", "1", "--format", "csv")
     said = okbench("run", "--data", rows.name, *words)
     assert said.code == 0, said.err
-    assert "learner 'not_there:Broken': No module named 'not_there'; left out" in said.err
+    assert (
+        "learner 'not_there:Broken': No module named 'not_there', neither in this folder"
+        in said.err
+    )
     assert [cell["learner"] for cell in csv.DictReader(io.StringIO(said.out))] == ["RBP"]

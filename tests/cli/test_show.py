@@ -64,6 +64,16 @@ def test_a_dataset_shows_its_rows_and_who_uses_it(okbench: Okbench) -> None:
     assert json.loads(okbench("show", "breast-cancer", "--format", "json").out)["rows"] == 569
 
 
+def test_a_dataset_that_is_not_here_shows_its_entry_and_how_to_get_it(okbench: Okbench) -> None:
+    said = okbench("show", "cod-rna")
+    assert said.code == 0, said.err
+    for words in ("271,617", "fitted: unscaled rows", "lsokl/table5", "→ okbench fetch cod-rna"):
+        assert words in said.out
+    assert "fingerprint" not in said.out
+    data = json.loads(okbench("show", "higgs", "--format", "json").out)
+    assert (data["rows"], data["fingerprint"]) == (11_000_000, None)
+
+
 def test_a_trial_is_shown_as_text_and_as_json(okbench: Okbench, tiny: str) -> None:
     okbench("run", tiny, "--trials", "1", "--learners", "RBP", "--jobs", "1")
     lines = Path("runs/tiny.jsonl").read_text(encoding="utf-8").splitlines()

@@ -233,7 +233,7 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
             "no column 'sise'. Did you mean 'size'",
         ),
         ("x,y\n1,0\n2,0\n", {"task": "binary"}, DataError, "every row has the label 0"),
-        ("x,y\n1,0\n2,1\n3,2\n", {"task": "binary"}, DataError, "3 labels"),
+        ("x,y\n1,0\n2,1\n3,2\n", {"task": "binary"}, DataError, "3 different values"),
         ("x,y\n1,a\n2,b\n", {"task": "regression"}, DataError, "the target holds words"),
         ("x,z,y\n,1,0\n?,2,1\n", {"missing": "mean"}, DataError, "every value of 'x' is missing"),
         ("x,y\n1,0\n2,\n", {"missing": "mean"}, DataError, "row 1 has no 'y', the target"),

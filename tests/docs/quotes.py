@@ -6,6 +6,8 @@ command and the values that stand above it, in their order:
     <!-- numbers: okbench report table5 --results results --format json
     german/OGD/{mean,std}, counts/default/within -->
 
+A name with a comma is written with `\\,`, and `1000 * german/OGD/mean` is a multiple of a value.
+
 A comment above a code block names the command that prints its lines:
 
     <!-- prints: okbench claims lsokl/claim2 --results results -->
@@ -22,7 +24,7 @@ import itertools
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +35,7 @@ import yaml
 from okbench.cli import okbench
 
 ROOT = Path(__file__).parents[2]
+_COMMA = "\0"  # one that belongs to a name
 _NUMERAL = re.compile(r"(?<![\w.])[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 _COMMENT = re.compile(r"<!-- numbers: (?P<source>[^\n]+?)\n(?P<items>.*?)-->", re.DOTALL)
 _PRINTED = re.compile(r"<!-- prints: (?P<command>[^\n]+?) -->\n+```\n(?P<lines>.*?)```", re.DOTALL)
@@ -110,8 +113,14 @@ def _rounds_to(value: float, numeral: str) -> bool:
 
 def _values(source: str, items: str) -> list[tuple[str, float | str]]:
     lookup = _source(source.strip())
-    paths = [path for item in _split(items) for path in _expand(item)]
-    return [(path, lookup(path.split("/"))) for path in paths]
+    paths = [path for item in _split(items.replace("\\,", _COMMA)) for path in _expand(item)]
+    return [_value(lookup, path.replace(_COMMA, ",")) for path in paths]
+
+
+def _value(lookup: Callable[[list[str]], Any], path: str) -> tuple[str, float | str]:
+    factor, multiplied, name = path.rpartition(" * ")
+    value = lookup(name.split("/"))
+    return path, float(factor) * value if multiplied else value
 
 
 def _split(items: str) -> list[str]:

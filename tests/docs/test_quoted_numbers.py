@@ -33,6 +33,14 @@ def test_the_tables_of_the_bayesian_kernel_machine_are_what_their_command_prints
     assert len(tied) == 4
 
 
+def test_the_tables_of_several_kernels_are_what_their_commands_print() -> None:
+    """Other numbers of this page are those of benchmarks, and name no command."""
+    text = (ROOT / "docs/raker.md").read_text(encoding="utf-8")
+    tied = [quoted for quoted in paragraphs(text) if quoted.values]
+    assert [fault for paragraph in tied for fault in faults(paragraph)] == []
+    assert len(tied) == 4
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_named)
 def test_every_quoted_output_is_printed(path: Path) -> None:
     for command, lines in code_blocks(path.read_text(encoding="utf-8")):
@@ -55,6 +63,8 @@ COMMAND = "okbench report table5 --results results --format json"
         ("It is within.", "german/OGD/outcome", 1),
         ("It is as printed.", "german/OGD/outcome", 0),
         ("The difference is 0.08.", "german/OGD/difference", 0),
+        ("OGD makes 295.8 in a thousand.", "10 * german/OGD/mean", 0),
+        ("OGD makes 29.58 in a thousand.", "10 * german/OGD/mean", 2),
         ("The difference is −0.08.", "german/OGD/difference", 2),
     ],
 )

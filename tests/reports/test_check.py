@@ -283,14 +283,15 @@ def test_seconds_measured_beside_others_are_compared_loosely() -> None:
         found = checked(slower, beside)
         assert found.passed is passed
         assert found.seconds == ()
-    assert "untimed    1 worse\n  A × rows: worse, 10.00 times" in PAGES["text"](found)
+    label = "seconds    of trials side by side, up to a factor of 8: "
+    assert f"{label}1 worse\n  A × rows: worse, 10.00 times" in PAGES["text"](found)
     assert "10.00× the seconds" in PAGES["md"](found)
     tiny = [replace(one, seconds=1e-3) for one in beside]
     assert checked([replace(one, seconds=2e-2) for one in beside], tiny).passed
     elsewhere = [replace(one, environment="e2") for one in slower]
     found = checked(elsewhere, beside)
     assert found.passed
-    assert "untimed    not compared: not all were measured on one" in PAGES["text"](found)
+    assert f"{label}not compared: not all were measured on one" in PAGES["text"](found)
 
 
 def test_the_command_compares_curves_where_the_baseline_has_them(
@@ -413,7 +414,9 @@ def test_what_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         pairs(Path("empty"), None)
     path = results_file(tmp_path / "results/t.jsonl", BASE)
     result = CliRunner().invoke(command, [str(path)])
-    assert "no results at runs/t.jsonl" in str(result.exception)
+    assert "no results at runs/t.jsonl  (okbench run t)" in str(result.exception)
+    with pytest.raises(UsageError, match=r"no baseline at tt\. Did you mean 't'\?"):
+        pairs(Path("tt"), None)
 
 
 def test_a_table_of_a_folder_that_was_not_run_is_missing(tmp_path: Path) -> None:

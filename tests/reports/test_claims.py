@@ -407,6 +407,8 @@ def test_the_command_says_how_each_claim_stands_and_what_would_tell(tmp_path: Pa
     assert "lsokl/claim3    not tested" in page
     assert "→ okbench run lsokl/table5 --datasets w7a,w8a,ijcnn1 --learners FOGD,OGD" in page
     assert page.endswith("19 claims: 19 not tested\n")
+    page = CliRunner().invoke(command, ["lsokl/claim3", "--results", str(tmp_path)]).output
+    assert page.endswith("1 claim: 1 not tested\n")
 
 
 def test_the_command_puts_claims_to_the_printed_numbers_with_their_figures() -> None:

@@ -134,8 +134,11 @@ def test_too_few_permutations_are_named_once() -> None:
     assert (found.enough, found.too_few) == (9, 12)  # 12 · 2 / 2⁹ < 0.05
     text = ranking_text(found, ranking(report))
     assert text.count("Too few permutations") == 1
-    assert "12 of these comparisons have fewer than 9" in text
+    assert "12 comparisons have fewer than 9" in text
     assert "--trials 9" in text
+    assert "d0: mistake rate in %, each learner minus A (the best)" in ranking_text(
+        comparisons(three_learners(4, 9)), ranking(report)
+    )
     # so many are indeed enough
     assert comparisons(three_learners(4, 9)).too_few == 0
 

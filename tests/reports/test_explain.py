@@ -136,3 +136,34 @@ def test_the_command_told_repeats_the_trial(
     (same,) = [one for one in before if one.trial.id == again.trial.id]
     assert same.trial.repetition == 2
     assert (again.total, again.support) == (same.total, same.support)
+
+
+def test_the_command_told_repeats_a_trial_of_a_learner_that_was_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    added = ["--with", "RBP[budget=20]", "--set", "FOGD.step=0.5", "--trials", "1"]
+    cell = ["--datasets", "breast-cancer", "--learners", "Perceptron", "-j", "1"]
+    assert CliRunner().invoke(run, ["demo", *cell, *added]).exit_code == 0
+    for label in ("RBP[budget=20]", "FOGD[step=0.5]"):
+        explaining = ["demo", *added, "--explain", label, "breast-cancer"]
+        page = CliRunner().invoke(report, explaining).output
+        (command,) = [line for line in page.splitlines() if "okbench run" in line]
+        assert CliRunner().invoke(run, shlex.split(command)[2:]).exit_code == 0
+        assert f"Settings of {label}" in CliRunner().invoke(run, shlex.split(command)[2:]).output
+
+
+def test_reasons_have_a_column_where_there_are_reasons(tmp_path: Path) -> None:
+    head = next(one for one in explained(tmp_path).splitlines() if one.startswith("r  "))
+    assert head.split()[-1] == "environment"
+    found = all_measured(TABLE)
+    found[7] = replace(found[7], status="failed", total=None, reason="it broke")
+    results_file(tmp_path / "made/small.jsonl", found)
+    page = explain(load_table(TABLE, tmp_path), "FOGD", "one").splitlines()
+    assert next(one for one in page if one.startswith("r  ")).split()[-1] == "reason"
+
+
+def test_a_cell_without_a_printed_number_says_so_once(tmp_path: Path) -> None:
+    lines = explained(tmp_path, learner="Perceptron").splitlines()
+    assert "outcome       nothing printed" in lines
+    assert not any(line.startswith("rests on") for line in lines)

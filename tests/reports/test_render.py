@@ -389,6 +389,11 @@ def test_a_baseline_that_says_the_same_is_one_sentence() -> None:
         assert "The baseline in results/ has the same mean in all 2 cells." in page
         assert "baseline:" not in page
         assert "blessed" not in page
+        key = next(iter(baseline))
+        page = render(
+            report(TABLE, STORED, IDS, MACHINES, {key: baseline[key]}), "terminal", layout=layout
+        )
+        assert "The baseline in results/ has the same mean in its cell." in page
 
 
 def test_trials_with_two_scores_are_told() -> None:

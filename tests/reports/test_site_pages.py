@@ -18,9 +18,11 @@ from okbench.reports.frontiers import frontier
 from okbench.reports.site.axes import Axis, axis, banded, counted, timed
 from okbench.reports.site.build import build
 from okbench.reports.site.grids import align_numbers
+from okbench.reports.site.index_page import Entry, index_page
 from okbench.reports.site.markup import tag
 from okbench.reports.tables.cells import Cell
 from okbench.reports.tables.report import Report
+from okbench.reports.tables.verdicts import Judgement
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +241,12 @@ def best(report: Report) -> list[str]:
 def test_the_frontier_is_what_nobody_beats_in_both() -> None:
     report = cells(("slow", 9, 10), ("quick", 1, 30), ("beaten", 5, 30), ("middle", 4, 20))
     assert best(report) == ["quick", "middle", "slow"]
+
+
+def test_the_index_counts_what_cannot_be_judged() -> None:
+    found = [Judgement("as printed", ""), Judgement("cannot say", "one trial has no deviation")]
+    entry = Entry("t", "T", "", 2, 2, 2, "", found, None, {}, {})
+    assert "1 cannot be judged, because a single trial has no deviation." in index_page([entry], {})
 
 
 def test_of_equals_the_quicker_is_on_the_frontier() -> None:

@@ -198,7 +198,10 @@ def _labels(
         y = _relabelled(name, y, variant.labels)
     if variant.task == "regression":
         if y.dtype.kind not in "fiu":
-            raise DataError(f"{name}: the target holds words ('{y[0]}'), not numbers")
+            raise DataError(
+                f"{name}: the target holds words ('{y[0]}'), and regression needs numbers; if they "
+                "are classes, the task is binary or multiclass (--task)"
+            )
         return y.astype(np.float64, copy=False), ()
     return _labels_of(name, y, variant.task)
 
@@ -213,7 +216,11 @@ def _labels_of(name: str, y: NDArray[Any], task: Task) -> tuple[NDArray[Any], tu
         raise DataError(f"{name}: every row has the label {classes[0]!r}; two classes are needed")
     if task == "binary" and len(classes) > 2:
         first = ", ".join(map(str, classes[:8]))
-        raise DataError(f"{name}: {len(classes)} labels ({first}, …) in a set of two classes")
+        raise DataError(
+            f"{name}: the target has {len(classes):,} different values ({first}, …), and the task "
+            "binary has two classes; if they are amounts, the task is regression, otherwise "
+            "multiclass (--task)"
+        )
     return y, classes
 
 

@@ -147,8 +147,8 @@ class _Walker:
                 return float("nan")
             raise chunk.error(
                 start,
-                f"column {self._columns[column]} has no value here; drop it, or let missing values "
-                "take the mean of the rows before",
+                f"column {self._columns[column]} has no value here; leave the column out (--drop), "
+                "or replace missing values by the mean of the rows before (--missing mean)",
             )
         try:
             if "_" not in word:

@@ -36,7 +36,7 @@ def claims_text(settled: Sequence[Settled], figures: bool, used: Mapping[str, st
     counts = Counter(one.standing for one in settled)
     totals = ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
     lines += [f"{table}: outcomes of {place}" for table, place in used.items()]
-    return "\n".join([*lines, f"{len(settled)} claims: {totals}"]) + "\n"
+    return "\n".join([*lines, f"{len(settled)} claim{'s' * (len(settled) != 1)}: {totals}"]) + "\n"
 
 
 def _tested(tested: Tested, figures: bool) -> list[str]:

@@ -79,6 +79,7 @@ class Comparisons:
     """
 
     table: str
+    metric: str
     against: str | None
     family: int
     enough: int
@@ -120,7 +121,9 @@ def comparisons(report: Report, against: str | None = None) -> Comparisons:
         if place == 1:
             best.setdefault(name, learner)  # the first of those that tie
     tails = tuple(_heavy_tails(report))
-    return Comparisons(report.table, against, len(tested), enough, len(short), pairs, best, tails)
+    return Comparisons(
+        report.table, report.metric, against, len(tested), enough, len(short), pairs, best, tails
+    )
 
 
 def _pairs(report: Report, dataset: str, against: str | None) -> Iterator[tuple[Cell, Cell]]:

@@ -9,6 +9,7 @@ from textwrap import fill
 
 from tabulate import tabulate
 
+from okbench.protocols.metrics import METRICS
 from okbench.reports.compare.pairs import TOO_FEW, Comparison, Comparisons
 from okbench.reports.compare.rank_tests import FEWEST_DATASETS
 from okbench.reports.compare.ranking import Ranking
@@ -44,7 +45,7 @@ def _comparison_blocks(found: Comparisons) -> Iterator[str]:
         return
     for name, pairs in shown:
         if any(pair.reason != TOO_FEW for pair in pairs):
-            yield _dataset_block(name, pairs, found.against)
+            yield _dataset_block(name, pairs, found)
     yield _sentences(_about_the_tests(found))
     if found.tails:
         rows = [
@@ -58,11 +59,12 @@ def _comparison_blocks(found: Comparisons) -> Iterator[str]:
         yield f"{heading}\n{_table(header, rows, 2)}"
 
 
-def _dataset_block(dataset: str, pairs: Sequence[Comparison], against: str | None) -> str:
-    reference = pairs[0].reference + ("" if against else " (the best)")
+def _dataset_block(dataset: str, pairs: Sequence[Comparison], found: Comparisons) -> str:
+    reference = pairs[0].reference + ("" if found.against else " (the best)")
     rows = [[pair.learner, *_figures(pair), pair.found] for pair in pairs if not pair.reason]
-    header = ["learner", "difference", "95 % interval", "t", "Wilcoxon", ""]
-    lines = [f"{dataset}: learners minus {reference}"]
+    header = ["learner", "difference", "95 % interval", "p (t)", "p (W)", ""]
+    heading = METRICS[found.metric].heading
+    lines = [f"{dataset}: {heading}, each learner minus {reference}"]
     if rows:
         lines.append(_table(header, rows, 1, last_is_words=True))
     reasons: dict[str, list[str]] = {}
@@ -88,22 +90,27 @@ def _figures(pair: Comparison) -> list[str]:
 
 
 def _about_the_tests(found: Comparisons) -> Iterator[str]:
-    if found.against:
+    tests = "p (t), p (W): the p values of the paired t test and of Wilcoxon's signed-rank test"
+    alone = "Each interval is that of one pair alone."
+    if found.family == 1:
+        yield f"{tests}. There is a single pair of learners, and nothing to correct."
+    elif found.against:
         yield (
-            f"The p values are corrected (Holm) for the {found.family} tests of a learner against "
-            f"{found.against} on a dataset; each interval is that of one pair alone."
+            f"{tests}, corrected (Holm) for the {found.family} tests of a learner against "
+            f"{found.against} on a dataset. {alone}"
         )
     else:
         yield (
-            f"The p values are corrected (Holm) for all {found.family} pairs of learners on all "
-            "datasets, so that the best learner may be chosen on the data it is tested on; each "
-            "interval is that of one pair alone."
+            f"{tests}, corrected (Holm) for all {found.family} pairs of learners on all datasets, "
+            f"so that the best learner may be chosen on the data it is tested on. {alone}"
         )
     if found.too_few:
+        few = "comparison has" if found.too_few == 1 else "comparisons have"
+        corrected = "" if found.family == 1 else "after that correction "
         yield (
-            f"Too few permutations: {found.too_few} of these comparisons have fewer than "
-            f"{found.enough}, the smallest number with which Wilcoxon's test can be significant "
-            f"after that correction (okbench run {found.table} --trials {found.enough})."
+            f"Too few permutations: {found.too_few} {few} fewer than {found.enough}, the smallest "
+            f"number with which Wilcoxon's test can be significant {corrected}"
+            f"(okbench run {found.table} --trials {found.enough})."
         )
     yield ORDER_NOISE
 

@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports.guard.check import BYTES, FAILS, QUANTITIES, BaselineCheck, CellCheck
-from okbench.reports.guard.speed import SpeedCheck
+from okbench.reports.guard.speed import UNTIMED, SpeedCheck
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.tables.render import in_markdown
 
+_SIDE_BY_SIDE = f"of trials side by side, up to a factor of {UNTIMED:g}: "
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -38,13 +39,14 @@ def _text(check: BaselineCheck) -> str:
     if check.cells:
         lines.append("compared   " + "\n           ".join(_compared(check)))
     for name, seconds, lack in _clocks(check):
+        kind = _SIDE_BY_SIDE if name == "untimed" else ""
         if seconds:
             found = Counter(one.finding for one in seconds)
             words = "   ".join(f"{count} {word}" for word, count in found.items())
-            lines.append(f"{name:<10} {words}")
+            lines.append(f"seconds    {kind}{words}")
             lines += [f"  {_speed_line(one)}" for one in seconds if one.finding != "same"]
         if lack:
-            lines.append(f"{name:<10} not compared: {lack}")
+            lines.append(f"seconds    {kind}not compared: {lack}")
     if check.unblessed:
         lines.append(f"{check.unblessed} outcomes are not in the baseline")
     return "\n".join([*lines, summary(check)]) + "\n"

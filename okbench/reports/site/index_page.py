@@ -104,6 +104,8 @@ def _answer(verdicts: Sequence[Judgement]) -> tuple[Child, ...]:
         "chosen by looking at the printed number, which is weak evidence. "
         f"{outcomes['better']:,} are better here than printed, and {outcomes['worse']:,} worse."
     )
+    if unsaid := outcomes["cannot say"]:
+        sentence += f" {unsaid:,} cannot be judged, because a single trial has no deviation."
     links = tag(
         "p",
         tag("a", "What the words mean", href="#verdicts"),

@@ -16,6 +16,7 @@ from okbench.papers.table_types import Table
 from okbench.reports.load import LoadedTable
 from okbench.reports.results_paths import read_file, results_files
 from okbench.reports.tables.cells import value_of
+from okbench.reports.tables.verdicts import Judgement
 from okbench.trials.plan.cells import repetitions_of
 from okbench.trials.plan.options import Options
 from okbench.trials.run.environment import machine_line
@@ -39,9 +40,7 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
         f"{key[1]} × {key[0]} of {table.name}: {cell.n} of {cell.expected} trials done",
         f"paper prints  {cell.printed.text if cell.printed else 'nothing'}",
         *([f"remark        {cell.printed.note}"] if cell.printed and cell.printed.note else []),
-        f"outcome       {verdict.outcome}: {verdict.reason}",
-        f"rests on      {verdict.rests_on}" if verdict.measured else "rests on      nothing yet",
-        *(f"              {words}" for words in verdict.because),
+        *_judged(verdict),
         *([f"outdated      {cell.outdated}"] if cell.outdated else []),
         "",
         *_settings(table, key, found),
@@ -52,6 +51,16 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
         *(f"  {_command(key, r, r in alone, options, named or [table.name])}" for r in repetitions),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _judged(verdict: Judgement) -> Iterator[str]:
+    if verdict.outcome == verdict.reason:
+        yield f"outcome       {verdict.outcome}"
+    else:
+        yield f"outcome       {verdict.outcome}: {verdict.reason}"
+    if verdict.measured:
+        yield f"rests on      {verdict.rests_on}"
+    yield from (f"              {words}" for words in verdict.because)
 
 
 def _known(name: str, known: tuple[str, ...], kind: str) -> str:
@@ -91,7 +100,9 @@ def _trials(repetitions: Sequence[int], ids: Sequence[str], outcomes: Mapping[st
         total = "" if one.total is None else f"{one.total:.10g} of {one.rows}"
         shown = "" if value is None else f"{value:.6g}"
         rows.append([repetition, id_, one.status, total, shown, clock, one.environment, one.reason])
-    header = ["r", "trial", "status", "total", "value", "seconds", "environment", ""]
+    header = ["r", "trial", "status", "total", "value", "seconds", "environment", "reason"]
+    if not any(row[-1] for row in rows):
+        header, rows = header[:-1], [row[:-1] for row in rows]
     return tabulate(rows, headers=header, tablefmt="simple", disable_numparse=True)
 
 

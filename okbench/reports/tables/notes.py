@@ -98,7 +98,8 @@ def _baseline_notes(report: Report) -> list[str]:
     if differing(report):
         return [f"{BLESSED}: the results kept in results/, with which okbench check compares."]
     same = sum(key in report.cells and report.cells[key].values != () for key in report.blessed)
-    return [f"The baseline in results/ has the same mean in all {same} cells."] if same else []
+    cells = "its cell" if same == 1 else f"all {same} cells"
+    return [f"The baseline in results/ has the same mean in {cells}."] if same else []
 
 
 def _single_trials(report: Report) -> list[str]:

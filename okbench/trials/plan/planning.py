@@ -9,7 +9,15 @@ from typing import Any
 
 from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
 from okbench.datasets.dataset_types import Dataset
-from okbench.learners.registry import Entry, NotAllowed, find, is_allowed, settings_of
+from okbench.learners.registry import (
+    Entry,
+    NotAllowed,
+    constructed,
+    find,
+    is_allowed,
+    is_ours,
+    settings_of,
+)
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS, other_kinds
@@ -18,7 +26,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.plan.resolve_settings import resolve_settings
 from okbench.trials.plan.seeds import published_orders
 from okbench.trials.store.plans import CellPlan
-from okbench.trials.trial_types import Outcome, Trial
+from okbench.trials.trial_types import Outcome, Settings, Trial
 
 Load = Callable[[str, str], Dataset]
 
@@ -64,6 +72,19 @@ def refuse_not_allowed(columns: Iterable[LearnerColumn]) -> None:
         raise NotAllowed([column.learner for column in refused], refused[0].where)
 
 
+def refuse_invalid_settings(table: Table, options: Options) -> None:
+    """Refuse values that a learner of okbench does not take, before any trial runs. A user-defined
+    learner refuses them in its trials, because making one here would run its code."""
+    cells = chosen_cells(table, options)
+    refuse_not_allowed(column for _, column in cells)
+    for row, column in cells:
+        entry, cls = _learner_of(column)
+        if is_ours(entry) and hasattr(cls, "check_settings"):
+            settings = _settings_of_cell(table, row, column, cls)
+            with named_in(_place(table, column)):
+                constructed(cls, dict(settings)).check_settings()
+
+
 def cell_plans(
     table: Table, cells: Sequence[Cell], planned: Mapping[tuple[str, str], Sequence[Trial]]
 ) -> list[CellPlan]:
@@ -94,7 +115,6 @@ def first_trial(
 ) -> Trial:
     """The first repetition of a cell, on the rows of that fingerprint; needs no rows."""
     entry, cls = _learner_of(column)
-    given = table.settings.get((row.name, column.label), {})
     protocol = table.protocol
     return Trial(
         dataset=row.name,
@@ -102,9 +122,7 @@ def first_trial(
         fingerprint=fingerprint,
         learner=entry.name,
         learner_version=version_of(entry, cls),
-        settings=resolve_settings(
-            cls, column.label, given, column.where or table.where or table.name
-        ),
+        settings=_settings_of_cell(table, row, column, cls),
         protocol=protocol.kind,
         metric=protocol.metric,
         repetition=0,
@@ -112,6 +130,16 @@ def first_trial(
         seed=options.seed,
         **PROTOCOLS[protocol.kind].details(protocol, column),
     )
+
+
+def _settings_of_cell(table: Table, row: DatasetRow, column: LearnerColumn, cls: type) -> Settings:
+    given = table.settings.get((row.name, column.label), {})
+    return resolve_settings(cls, column.label, given, _place(table, column))
+
+
+def _place(table: Table, column: LearnerColumn) -> str:
+    """Where a message says that a learner of a table stands."""
+    return column.where or table.where or table.name
 
 
 def _trials(

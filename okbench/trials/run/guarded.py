@@ -206,7 +206,7 @@ class Slot:
         self.end()
         if not self._is_taken:
             raise _NotStarted(trial, reason)
-        return Outcome(trial, "failed", reason=reason, finished=now())
+        return Outcome(trial, "failed", reason=f"{_name_of(trial)}: {reason}", finished=now())
 
     def _of_the_overrun(self, trial: Trial, worker: Worker) -> Outcome | None:
         """The outcome of a trial that is ended because it overruns a limit, if it does."""
@@ -225,7 +225,7 @@ class Slot:
         if self._is_warming:
             raise _EndlessWarmUp(trial)
         self._account.seconds = seconds
-        place = f"{trial.learner} × {trial.dataset} r={trial.repetition}"
+        place = _name_of(trial)
         reason = f"{place}, from row {self._account.row} on: {why}; its process was ended"
         outcome = self._account.outcome(trial, status, held, reason, {})
         return replace(outcome, finished=now())
@@ -237,6 +237,10 @@ class Slot:
         self._polls += 1
         descendants = self._polls % _POLLS_PER_HUNT == 0
         return max(0, worker.memory(descendants) - int(self._base))
+
+
+def _name_of(trial: Trial) -> str:
+    return f"{trial.learner} × {trial.dataset} r={trial.repetition}"
 
 
 def _serve(connection: Any, load: Load, modules: str = "") -> None:
