@@ -65,9 +65,12 @@ def test_no_model_is_smaller_than_what_is_computed_of_it(entry, rows) -> None:
         ("nearest", "1000 points × 4 features × 12 B"),
     ],
 )
-@pytest.mark.parametrize("learner", ["IK-OGD", "IK-SVM"])
-def test_an_isolation_map_is_counted_with_the_rows_it_is_made_of(kind, terms, learner) -> None:
-    """Those of the training part: 1,000 rows here, so that 1,600 points are drawn from them."""
+@pytest.mark.parametrize(("learner", "weight"), [("IK-OGD", 4), ("IK-SVM", 8)])
+def test_an_isolation_map_is_counted_with_the_rows_it_is_made_of(
+    kind, terms, learner, weight
+) -> None:
+    """Those of the training part: 1,000 rows here, so that 1,600 points are drawn from them. Each
+    of the cells has a weight."""
     settings = {"partitionings": 100, "psi": 16, "map": kind}
     one = trial(dataset="split:1500", protocol="train-test")
     one = replace(one, learner=learner, settings=tuple(sorted(settings.items())))
@@ -75,10 +78,9 @@ def test_an_isolation_map_is_counted_with_the_rows_it_is_made_of(kind, terms, le
     data = load("split", "1500")
     fitted = begun(find(learner).load(), settings, Problem("binary", 4, (-1, 1)), Draws(0))
     fitted.fit(data.X[:1000], data.y[:1000])
-    made = fitted._map
-    assert need.terms == terms
+    assert need.terms == f"{terms} + 1 score columns × 1600 cells × {weight} B"
     assert need.model is not None
-    assert 0 < need.model <= made.nbytes < 2 * need.model
+    assert 0 < need.model <= fitted._map.nbytes + 1600 * weight < 2 * need.model
 
 
 def fogd(components: int) -> Table:

@@ -12,6 +12,7 @@ from okbench.learners.compiled.rules.isolation import (
     score_ones,
 )
 from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.holdings import Holdings
 from okbench.learners.isolation.base import IsolationLearner
 from okbench.learners.isolation.maps import Cells, IsolationMap
 from okbench.learners.registry import learner
@@ -32,6 +33,7 @@ class IKOGD(IsolationLearner):
     step, as in the authors' program.
     """
 
+    holdings = Holdings(cell_weights=4)
     _weights: NDArray[np.generic] | None = None  # columns × (partitionings × cells)
 
     def __init__(

@@ -61,6 +61,8 @@ class IKSVM(OnIsolationMap, LinearSVM):
     the same as for an SVM with the kernel. `iterations` is the most passes that the solver makes.
     """
 
+    holdings = Holdings(cell_weights=8)
+
     def __init__(
         self,
         partitionings: int = 100,

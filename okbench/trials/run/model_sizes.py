@@ -34,7 +34,7 @@ def parts_of(cls: type, data: Dataset, settings: Mapping[str, Any]) -> list[Part
         *_supports(data, settings, holdings),
         *_frequencies(data, settings),
         *_particles(data, settings),
-        *_partitionings(data, settings),
+        *_partitionings(data, settings, holdings),
         *_weights(data, holdings),
     ]
 
@@ -110,26 +110,38 @@ def _particles(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
     ]
 
 
-def _partitionings(data: Dataset, settings: Mapping[str, Any]) -> list[Part]:
+def _partitionings(data: Dataset, settings: Mapping[str, Any], holdings: Holdings) -> list[Part]:
     references = _references(data, settings)
     cells = _whole(settings.get("partitionings")) * min(_whole(settings.get("psi")), references)
     if not cells:
         return []
+    weights, number = _score_columns(data), holdings.cell_weights
+    term = f"{weights} score columns × {cells} cells × {number} B"
+    learned = [(term, weights * cells * number)] if number else []
+    return [_cells(data, settings, cells, references), *learned]
+
+
+def _cells(data: Dataset, settings: Mapping[str, Any], cells: int, references: int) -> Part:
+    """What the map itself holds."""
     if settings.get("map") != "nearest":
-        return [(f"{cells} cells × {ENTRY} B", cells * ENTRY)]
+        return f"{cells} cells × {ENTRY} B", cells * ENTRY
     points, columns = min(cells, references), int(data.X.shape[1])
     if not isinstance(data.X, np.ndarray) and columns > DENSE_COLUMNS:
-        return [_entries(data, points, 2, "points")]  # they are held by rows and by columns
+        return _entries(data, points, 2, "points")  # they are held by rows and by columns
     number = _NUMBER + _SINGLE  # points are held in both precisions
-    return [(f"{points} points × {columns} features × {number} B", points * columns * number)]
+    return f"{points} points × {columns} features × {number} B", points * columns * number
 
 
 def _weights(data: Dataset, holdings: Holdings) -> list[Part]:
     if not holdings.weights:
         return []
-    weights, columns = len(data.classes) if len(data.classes) > 2 else 1, data.X.shape[1]
+    weights, columns = _score_columns(data), data.X.shape[1]
     term = f"{weights} score columns × {columns} features × {_NUMBER} B"
     return [(term, weights * columns * _NUMBER)]
+
+
+def _score_columns(data: Dataset) -> int:
+    return len(data.classes) if len(data.classes) > 2 else 1
 
 
 def _entries(data: Dataset, count: int, times: int, name: str) -> Part:
