@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
-from okbench.learners.compiled.expansion import Expanding, LaneWork
-from okbench.learners.compiled.lanes import Entries
+from okbench.learners.compiled.expansion import Expanding, longer
 from okbench.learners.compiled.rules.laplacian import (
+    Kept,
     Laplacian,
-    kernel_laplacian,
+    LaplacianWork,
+    clear_pixels,
     learn_laplacian,
     score_laplacian,
 )
@@ -21,20 +21,49 @@ from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.expansion import ROOM
 from okbench.learners.holdings import Holdings
+from okbench.learners.isolation.laplacian_kernel import Points, laplacian_kernel, rate_of
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
 from okbench.learners.registry import learner
-from okbench.learners.rows import Block, row_sums
+from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
 
 UNBOUNDED = 2**62
 
 
 class LaplacianModel(NamedTuple):
-    """What has been learned: rows that had a loss, with their coefficients."""
+    """What has been learned: rows that had a loss, with their coefficients.
 
-    supports: Expanding
+    The supports are kept as bytes as well, as long as all of them came with rows that are best
+    compared as such.
+    """
+
+    kept: Kept
     size: int
+
+    @classmethod
+    def empty(cls, n_features: int, n_learners: int = 1) -> LaplacianModel:
+        gains, columns = np.zeros((0, n_learners)), np.zeros((0, n_learners), np.int32)
+        supports = Expanding.empty()._replace(gains=gains, plus=columns, minus=columns)
+        return cls(Kept(supports, clear_pixels(0, n_features)), 0)
+
+    def with_room_for(self, points: Points, first: int, last: int) -> LaplacianModel:
+        """The same supports in arrays that can take up all of rows[first:last]."""
+        supports, pixels = self.kept
+        supports = supports.with_room_for(self.size, points.entries, first, last)
+        n_supports = self.size + last - first
+        if points.in_bytes and (len(pixels) or not self.size) and n_supports > len(pixels):
+            pixels = longer(pixels, n_supports)
+        return self._replace(kept=Kept(supports, pixels))
+
+    def met_by(self, points: Points) -> Kept:
+        """The supports, as bytes too if these rows are compared with them as such."""
+        return self.kept if points.in_bytes else self.kept._replace(pixels=self.kept.pixels[:0])
+
+    def grown(self, size: int, points: Points) -> LaplacianModel:
+        """The model with that many supports, the last of which are of these rows."""
+        joined = size > self.size
+        return LaplacianModel(self.met_by(points) if joined else self.kept, size)
 
 
 class LaplacianLearner(OnlineLearner):
@@ -51,7 +80,7 @@ class LaplacianLearner(OnlineLearner):
 
     surface: Surface | None = None
     _model: LaplacianModel | None = None
-    _work: LaneWork
+    _work: LaplacianWork
     _position: int  # rows learned
 
     @property
@@ -61,8 +90,8 @@ class LaplacianLearner(OnlineLearner):
     @property
     def support_rows(self) -> NDArray[np.int64]:
         """The numbers of the supports in the stream, counted from 0, oldest first."""
-        supports, size = self._learned()
-        return supports.rows[:size]
+        model = self._learned()
+        return model.kept.supports.rows[: model.size]
 
     @property
     def nbytes(self) -> int:
@@ -86,10 +115,10 @@ class LaplacianLearner(OnlineLearner):
 
     def _start(self, problem: Problem) -> None:
         self.check_settings()
-        rate = rate_of(self.psi, problem.n_features)
-        self._rule = Laplacian(rate, float(self.step), int(self.budget))
-        self._model = LaplacianModel(Expanding.empty(), 0)
-        self._work = LaneWork.of(problem.n_features, problem.n_columns)
+        rates = np.array([rate_of(self.psi, problem.n_features)])
+        self._rule = Laplacian(rates, float(self.step), int(self.budget))
+        self._model = LaplacianModel.empty(problem.n_features)
+        self._work = LaplacianWork.of(problem.n_features, problem.n_columns)
         self._position = 0
 
     def _learned(self) -> LaplacianModel:
@@ -112,29 +141,25 @@ class LaplacianLearner(OnlineLearner):
 
     def _join(self, block: Block, targets: FloatArray, scores: FloatArray) -> int:
         """Learn rows until the budget has no place for one with a loss; how many were learned."""
-        rows = entries_of(block)
-        stream = RowStream(rows, targets, scores, self._position)
+        points = Points.of(block)
+        stream = RowStream(points.entries, targets, scores[np.newaxis], self._position)
         for first in range(0, len(block), ROOM):
             last = min(first + ROOM, len(block))
-            self._work = self._work.with_room_for(rows, first, last)
-            model = self._learned()
-            supports = model.supports.with_room_for(model.size, rows, first, last)
-            self._model = model._replace(supports=supports)  # frees what it outgrew
+            self._work = self._work.with_room_for(points.entries, first, last, points.in_bytes)
+            self._model = model = self._learned().with_room_for(points, first, last)
             done, size = learn_laplacian(
-                stream, first, last, supports, model.size, self._rule, self._work
+                stream, first, last, model.met_by(points), model.size, self._rule, self._work
             )
-            self._model = LaplacianModel(supports, size)
+            self._model = model.grown(size, points)
             self.updates += size - model.size
             if done < last:
                 return done
         return len(block)
 
     def _scores(self, block: Block) -> FloatArray:
-        rows, problem = entries_of(block), self._begun()
-        work = LaneWork.of(problem.n_features, problem.n_columns).with_room_for(rows, 0, len(block))
-        scores = np.empty((len(block), problem.n_columns))
-        score_laplacian(rows, *self._learned(), self._rule.rate, work, scores)
-        return scores
+        scores = np.empty((1, len(block), self._begun().n_columns))
+        score_rows(self._learned(), self._rule, Points.of(block), scores)
+        return scores[0]
 
 
 @learner("LaplacianOGD", paper="ik", version=1, tasks=("binary", "multiclass"))
@@ -149,53 +174,9 @@ class LaplacianOGD(LaplacianLearner):
         self.step = step
 
 
-def rate_of(psi: int, n_features: int) -> float:
-    """What the L1 distance is multiplied by in the kernel's exponent to the base 2."""
-    return -math.log2(psi) / max(1, n_features)
-
-
-def entries_of(block: Block) -> Entries:
-    """Rows for the walks of this kernel: with sums of absolute values for norms."""
-    starts, norms = block.starts.astype(np.int64), _absolute_sums(block)
-    return Entries(block.values, block.columns, starts[:-1], starts[1:], norms)
-
-
-def first_of(rows: Entries, size: int) -> Entries:
-    """The first rows."""
-    return rows._replace(
-        starts=rows.starts[:size], stops=rows.stops[:size], squared_norms=rows.squared_norms[:size]
-    )
-
-
-def laplacian_kernel(X: Rows, Z: Rows, psi: int) -> FloatArray:
-    """psi^(-‖x - z‖₁ / d) of every row of X and every row of Z, which have d columns."""
-    rows = Block.of(X)
-    n_features = rows.matrix.shape[1]
-    points = Block.of(Z, n_features)
-    supports = Expanding.empty()._replace(entries=entries_of(points))
-    rate = rate_of(psi, n_features)
-    return kernel_of(entries_of(rows), supports, len(points), n_features, rate)
-
-
-def kernel_of(
-    rows: Entries, supports: Expanding, size: int, n_features: int, rate: float
-) -> FloatArray:
-    """The kernel of rows and the first `size` supports."""
-    out = np.empty((len(rows.starts), size))
-    fill_kernel(rows, supports, n_features, rate, out)
-    return out
-
-
-def fill_kernel(
-    rows: Entries, supports: Expanding, n_features: int, rate: float, out: NDArray[Any]
-) -> None:
-    """Fill in the kernel of rows and as many supports as `out` has columns."""
-    work = LaneWork.of(n_features, 1).with_room_for(rows, 0, len(out))
-    kernel_laplacian(rows, supports, rate, work, out)
-
-
-def _absolute_sums(block: Block) -> FloatArray:
-    """The sum of absolute values of each row, added up in the order of its columns."""
-    if not block.is_sparse:
-        return np.abs(block.dense).sum(axis=1)
-    return row_sums(np.abs(block.values), block.starts)
+def score_rows(model: LaplacianModel, rule: Laplacian, points: Points, scores: FloatArray) -> None:
+    """Fill in the scores of rows: learners × rows × columns."""
+    kept, (n_learners, n_rows, n_columns) = model.met_by(points), scores.shape
+    work = LaplacianWork.of(points.n_features, n_columns, n_learners)
+    work = work.with_room_for(points.entries, 0, n_rows, len(kept.pixels) > 0)
+    score_laplacian(points.entries, kept, model.size, rule.rates, work, scores)
