@@ -3,8 +3,9 @@
 `maps` has the maps of the role `Map`, made of `forest` (isolation trees) and `nearest` (Voronoi
 cells), `shared_maps` those of several learners; `references` draws the rows they are made of.
 `descent` and `dual` learn on the cells of rows, `laplacian` and `laplacian_nogd` with the Laplacian
-kernel (`laplacian_kernel`), `svm` trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with the
-kernels themselves; `mapped` is what the two have in common on an isolation map.
+kernel: `laplacian_kernel` has it, `laplacian_model` what is learned, and `shared_supports` several
+such models that are learned together. `svm` trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with
+the kernels themselves; `mapped` is what the two have in common on an isolation map.
 Import the modules by name; the package itself imports nothing.
 """
 
@@ -17,11 +18,13 @@ __all__ = [
     "kernel_svm",
     "laplacian",
     "laplacian_kernel",
+    "laplacian_model",
     "laplacian_nogd",
     "mapped",
     "maps",
     "nearest",
     "references",
     "shared_maps",
+    "shared_supports",
     "svm",
 ]

@@ -291,6 +291,17 @@ def learn_laplacian(
 
 
 @compiled()
+def copy_supports(supports: Expanding, learner: int, places: Any, to: Expanding) -> None:
+    """Copy the supports at some places, with what they are for one learner, to where none are."""
+    for k in range(len(places)):
+        s = places[k]
+        append_support(to, k, supports.entries, s)
+        to.gains[k, 0] = supports.gains[s, learner]
+        to.plus[k, 0], to.minus[k, 0] = supports.plus[s, learner], supports.minus[s, learner]
+        to.rows[k] = supports.rows[s]
+
+
+@compiled()
 def score_laplacian(
     rows: Entries, kept: Kept, size: int, rates: Any, work: LaplacianWork, scores: Any
 ) -> None:
