@@ -57,10 +57,6 @@ def assert_same(found, expected):
     assert found[1:] == expected[1:]
 
 
-def pixels_of(learner):
-    return len(learner._model.kept.pixels)
-
-
 @FORMS
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_columns", [60, 64, 200])
@@ -91,25 +87,22 @@ def test_rows_that_are_no_bytes_may_come_at_any_time(monkeypatch, place, other, 
     made = begun(LEARNERS[0], 70)
     for X, y in parts[:place]:
         made.learn(X, y)
-    assert (pixels_of(made) > 0) == (place > 0)
+    assert made._model.in_bytes == (place > 0)
     made.scores(parts[place][0])
-    assert (pixels_of(made) > 0) == (place > 0)  # they are kept until others join
+    assert made._model.in_bytes == (place > 0)  # they are kept until others are learned
     made.learn(*parts[place])
-    assert pixels_of(made) == 0
+    assert not made._model.in_bytes
     made.learn(*parts[-1])
-    assert pixels_of(made) == 0
+    assert not made._model.in_bytes
 
 
-def test_supports_stay_bytes_where_no_other_row_joins():
-    X, y = whole_rows(100, 70)
-    made = begun(LaplacianOGD(psi=64, step=0.6), 70)
-    made.learn(np.tile(X[:1], (30, 1)), np.tile(y[:1], 30))
-    size = made.support_size
-    made.learn(X[:1] + 0.001, y[:1])
-    assert made.support_size == size
-    assert pixels_of(made) >= size
+def test_supports_in_bytes_hold_no_entries():
+    X, y = whole_rows(1500, 200)
+    made = begun(LEARNERS[0], 200)
     made.learn(X, y)
-    assert pixels_of(made) >= made.support_size > size
+    assert made.support_size > 1000
+    assert made._model.kept.supports.entries.values.nbytes == 0
+    assert made.nbytes < 2 * made.support_size * (256 + 50)
 
 
 @pytest.mark.parametrize(

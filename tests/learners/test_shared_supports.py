@@ -182,7 +182,7 @@ def test_what_a_model_holds_is_said_without_making_it(monkeypatch, kind, form):
         said = made.nbytes
     (supports, pixels), size = made._learned()
     entries = supports.entries
-    n_values = entries.stops[size - 1]
+    n_values = entries.stops[size - 1]  # none where they are bytes
     lines = (*entries[2:], *supports[1:], pixels)
     held = sum(line[:size].nbytes for line in lines) + 12 * n_values
     assert said == held + made._rule.rates.nbytes

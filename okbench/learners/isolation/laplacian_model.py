@@ -24,8 +24,8 @@ from okbench.learners.isolation.laplacian_kernel import Points
 class LaplacianModel(NamedTuple):
     """What has been learned: rows that had a loss, with their coefficients.
 
-    The supports are kept as bytes as well, as long as all of them came with rows that are best
-    compared as such.
+    The supports are kept as bytes, and their entries are not, as long as all of them came with rows
+    that are best compared as such.
     """
 
     kept: Kept
@@ -37,23 +37,41 @@ class LaplacianModel(NamedTuple):
         supports = Expanding.empty()._replace(gains=gains, plus=columns, minus=columns)
         return cls(Kept(supports, clear_pixels(0, n_features)), 0)
 
+    @property
+    def in_bytes(self) -> bool:
+        return len(self.kept.pixels) > 0
+
     def with_room_for(self, points: Points, first: int, last: int) -> LaplacianModel:
         """The same supports in arrays that can take up all of rows[first:last]."""
-        supports, pixels = self.kept
-        supports = supports.with_room_for(self.size, points.entries, first, last)
-        n_supports = self.size + last - first
-        if points.in_bytes and (len(pixels) or not self.size) and n_supports > len(pixels):
-            pixels = longer(pixels, n_supports)
-        return self._replace(kept=Kept(supports, pixels))
+        (supports, pixels), size = self.met_by(points), self.size
+        entries, n_supports = points.entries, size + last - first
+        if points.in_bytes and (self.in_bytes or size == 0):
+            none = np.zeros_like(entries.starts)
+            entries = entries._replace(starts=none, stops=none)
+            pixels = longer(pixels, n_supports) if n_supports > len(pixels) else pixels
+        supports = supports.with_room_for(size, entries, first, last)
+        return LaplacianModel(Kept(supports, pixels), size)
 
     def met_by(self, points: Points) -> Kept:
-        """The supports, as bytes too if these rows are compared with them as such."""
-        return self.kept if points.in_bytes else self.kept._replace(pixels=self.kept.pixels[:0])
+        """The supports as these rows are compared with them."""
+        return self.in_numbers() if self.in_bytes and not points.in_bytes else self.kept
 
-    def grown(self, size: int, points: Points) -> LaplacianModel:
-        """The model with that many supports, the last of which are of these rows."""
-        joined = size > self.size
-        return LaplacianModel(self.met_by(points) if joined else self.kept, size)
+    def in_numbers(self) -> Kept:
+        """The supports as numbers."""
+        supports, pixels = self.kept
+        if not self.in_bytes:
+            return self.kept
+        rows, columns = np.nonzero(pixels[: self.size])
+        starts, stops = np.zeros((2, len(supports.gains)), np.int64)
+        stops[: self.size] = np.cumsum(np.bincount(rows, minlength=self.size))
+        starts[1 : self.size] = stops[: self.size - 1]
+        entries = supports.entries._replace(
+            values=pixels[rows, columns].astype(np.float64),
+            columns=columns.astype(np.int32),
+            starts=starts,
+            stops=stops,
+        )
+        return Kept(supports._replace(entries=entries), pixels[:0])
 
 
 class LaplacianWalker:
@@ -76,11 +94,12 @@ class LaplacianWalker:
         stream = RowStream(points.entries, targets, scores, position)
         for first in range(0, len(targets), ROOM):
             last = min(first + ROOM, len(targets))
-            self._work = self._work.with_room_for(points.entries, first, last, points.in_bytes)
             self._model = self._model.with_room_for(points, first, last)
-            kept, size = self._model.met_by(points), self._model.size
+            kept, size = self._model
+            in_bytes = self._model.in_bytes
+            self._work = self._work.with_room_for(points.entries, first, last, in_bytes)
             done, size = learn_laplacian(stream, first, last, kept, size, self._rule, self._work)
-            self._model = self._model.grown(size, points)
+            self._model = LaplacianModel(kept, size)
             if done < last:
                 return done
         return len(targets)

@@ -85,8 +85,9 @@ class LaplacianNOGD(LaplacianLearner):
 
     def _make_map(self) -> None:
         """With K = V Λ Vᵀ the map of x is Λ^(-1/2) Vᵀ k(x)."""
-        (supports, pixels), size = self._learned()
-        points = Points(supports.entries, self._begun().n_features, len(pixels) > 0)
+        model = self._learned()
+        entries, size = model.in_numbers().supports.entries, model.size
+        points = Points(entries, self._begun().n_features, model.in_bytes)
         kernel = self._kernel_with(points.of_rows(slice(size)))
         eigenvalues, vectors = np.linalg.eigh(kernel)
         eigenvalues, vectors = eigenvalues[-self._rank :], vectors[:, -self._rank :]
@@ -127,8 +128,9 @@ class LaplacianNOGD(LaplacianLearner):
 
     def _kernel_with(self, points: Points) -> FloatArray:
         """The kernel of rows and supports."""
-        (supports, pixels), size = self._learned()
-        kernel = np.empty((len(points.entries.starts), size))
+        model = self._learned()
+        supports, pixels = model.met_by(points)
+        kernel = np.empty((len(points.entries.starts), model.size))
         fill_kernel(points, Others(supports.entries, pixels), self._rule.rates[0], kernel)
         return kernel
 

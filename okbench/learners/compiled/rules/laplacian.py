@@ -59,7 +59,7 @@ class Laplacian(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Supports, and the same as bytes if they are compared as such: as many lines, or none."""
+    """Supports, as bytes if there are such lines: then their entries hold norms alone."""
 
     supports: Expanding
     pixels: NDArray[np.uint8]
@@ -110,10 +110,10 @@ def clear_pixels(n_rows: int, n_features: int) -> NDArray[np.uint8]:
 def all_bytes(values: Any) -> bool:
     """Whether all values are whole numbers from 0 to 255."""
     for start in range(0, len(values), CHUNK):
-        n_others = 0
-        for i in range(start, min(start + CHUNK, len(values))):
-            value = values[i]
-            n_others += (value < 0.0) | (value > 255.0) | (value != np.floor(value))
+        part, n_others = values[start : start + CHUNK], 0
+        for i in range(len(part)):
+            value = part[i]
+            n_others += 1 if (value < 0.0) | (value > 255.0) | (value != np.floor(value)) else 0
         if n_others > 0:
             return False
     return True
@@ -276,10 +276,12 @@ def learn_laplacian(
             if size == rule.budget:
                 done = i
                 break
-            append_support(kept.supports, size, rows, i)
-            kept.supports.rows[size] = position + i
             if in_bytes:
                 kept.pixels[size] = pixels[i - start]
+                kept.supports.entries.squared_norms[size] = rows.squared_norms[i]
+            else:
+                append_support(kept.supports, size, rows, i)
+            kept.supports.rows[size] = position + i
             _sweep(
                 kept, size, size + 1, lanes, pixels, padded(stop - start), rule.rates, apart, sums
             )
