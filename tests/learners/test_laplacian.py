@@ -12,6 +12,7 @@ from okbench.learners.isolation import laplacian_kernel
 from okbench.learners.isolation.kernel_svm import LaplacianLIBSVM
 from okbench.learners.isolation.laplacian import LaplacianOGD
 from okbench.learners.isolation.laplacian_kernel import is_in_bytes
+from okbench.learners.isolation.laplacian_model import LaplacianModel
 from okbench.learners.isolation.laplacian_nogd import LaplacianNOGD
 from okbench.learners.rows import Block
 
@@ -103,6 +104,15 @@ def test_supports_in_bytes_hold_no_entries():
     assert made.support_size > 1000
     assert made._model.kept.supports.entries.values.nbytes == 0
     assert made.nbytes < 2 * made.support_size * (256 + 50)
+
+
+def test_no_supports_in_bytes_are_none_in_numbers():
+    X, _ = whole_rows(10, 70)
+    points = laplacian_kernel.Points.of(Block.of(X))
+    model = LaplacianModel.empty(70).with_room_for(points, 0, 10)
+    assert model.in_bytes
+    supports, pixels = model.in_numbers()
+    assert len(pixels) == len(supports.entries.values) == supports.entries.stops.sum() == 0
 
 
 @pytest.mark.parametrize(

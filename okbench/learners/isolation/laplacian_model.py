@@ -63,8 +63,9 @@ class LaplacianModel(NamedTuple):
             return self.kept
         rows, columns = np.nonzero(pixels[: self.size])
         starts, stops = np.zeros((2, len(supports.gains)), np.int64)
-        stops[: self.size] = np.cumsum(np.bincount(rows, minlength=self.size))
-        starts[1 : self.size] = stops[: self.size - 1]
+        counts = np.bincount(rows, minlength=self.size)
+        stops[: self.size] = np.cumsum(counts)
+        starts[: self.size] = stops[: self.size] - counts
         entries = supports.entries._replace(
             values=pixels[rows, columns].astype(np.float64),
             columns=columns.astype(np.int32),
