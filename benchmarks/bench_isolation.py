@@ -1,4 +1,5 @@
-"""The isolation maps and the learners on them, as ratios of one run.
+"""The isolation maps, the learners on them and that with the Laplacian kernel, as ratios of one
+run.
 
     python -m benchmarks.bench_isolation [--quick | --full]
 
@@ -18,6 +19,7 @@ import scipy.sparse as sp
 from tabulate import tabulate
 
 from benchmarks.clock import machine, medians, peak_megabytes
+from benchmarks.laplacian_rows import pairs_table, search_table
 from benchmarks.plain import isolation as plain
 from okbench.learners.contract import Draws, FloatArray, Problem
 from okbench.learners.isolation.array_libraries import NumpyFinder
@@ -43,6 +45,8 @@ def main(quick: bool) -> None:
     print(_learners(4_000 if quick else 20_000, rounds), "\n")
     print(_parts(4_000 if quick else 20_000, rounds), "\n")
     print(_wide(WIDE[0] // 100, rounds), "\n")
+    print(pairs_table(4_000 if quick else 12_000, rounds), "\n")
+    print(search_table(SEARCHED, 4_000 if quick else 16_000, min(rounds, 3)), "\n")
 
 
 def _maps(n_rows: int, rounds: int) -> str:

@@ -17,7 +17,7 @@ from okbench.learners.contract import Draws, NotBegun, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.isolation import array_libraries
 from okbench.learners.isolation.array_libraries import described, device_of, finder_of
-from okbench.learners.isolation.laplacian import laplacian_kernel
+from okbench.learners.isolation.laplacian_kernel import laplacian_kernel
 from okbench.learners.isolation.maps import ChiSquareMap, IsolationMap, indicators
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.isolation.shared_maps import SharedMaps

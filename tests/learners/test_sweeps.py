@@ -298,11 +298,12 @@ import numpy as np
 from okbench.learners.contract import Draws
 from okbench.learners.dualsgd import DualSGD
 from okbench.learners.fogd import FOGD
+from okbench.learners.isolation.laplacian import LaplacianOGD
 from okbench.learners.rrf import RRF
 from tests.learners.test_linear import stream
 
 X, y, problem = stream("multiclass", filled=0.3)
-learners = FOGD(30, width=1.5), DualSGD(20, 30, 5), RRF(30)
+learners = FOGD(30, width=1.5), DualSGD(20, 30, 5), RRF(30), LaplacianOGD()
 np.save(sys.argv[1], [one.begin(problem, Draws(1)).learn_scores(X, y) for one in learners])
 print(*(name for name in sys.modules if "products" in name and "okbench" in name))
 """

@@ -16,7 +16,8 @@ from trial_material import load, trial
 
 from okbench.learners.isolation import nearest
 from okbench.learners.isolation.descent import IKOGD
-from okbench.learners.registry import allow, settings_of
+from okbench.learners.isolation.laplacian_model import LaplacianWalker
+from okbench.learners.registry import allow, find, settings_of
 from okbench.papers.table_types import (
     DatasetRow,
     LearnerColumn,
@@ -43,6 +44,8 @@ def page(learner: str = "IK-OGD", map: str = "nearest", kind: Any = "train-test"
         "map": Setting(map),
         "partitionings": Setting(10),
     }
+    known = settings_of(find(learner).load())
+    settings = {name: setting for name, setting in settings.items() if name in known}
     return Table(
         "made/shared", "shared", "made",
         Protocol(kind, "accuracy", 1, block=50 if kind == "block-stream" else 0),
@@ -108,6 +111,8 @@ def _allowed() -> None:
         ("IK-OGD", "block-stream", "nearest", {"jobs": 2}),
         ("IK-OGD-dual", "train-test", "nearest", {}),
         ("IK-SVM", "train-test", "nearest", {}),
+        ("LaplacianOGD", "train-test", "", {}),
+        ("LaplacianOGD", "block-stream", "", {"jobs": 2}),
     ],
 )
 def test_a_search_that_shares_chooses_and_records_the_same(
@@ -193,6 +198,24 @@ def test_rows_of_a_fold_are_multiplied_once_for_all_psi(
     assert load("split").n_train == 400
     assert n_rows[len(PSIS)] == 3 * 400  # training and test rows of every fold
     assert sum(n_rows.values()) - n_rows[len(PSIS)] <= 300  # the warm-up
+
+
+def test_blocks_of_a_fold_are_learned_once_for_all_psi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an online learner, which is given one block after the other."""
+    walks: list[tuple[int, int]] = []
+    walk = LaplacianWalker._walk
+
+    def counted(walker: Any, points: Any, targets: Any, *given: Any) -> int:
+        walks.append((len(walker._rule.rates), len(targets)))
+        return walk(walker, points, targets, *given)
+
+    monkeypatch.setattr(LaplacianWalker, "_walk", counted)
+    tuned(tmp_path, page("LaplacianOGD"))
+    n_rows = {count: sum(rows for of, rows in walks if of == count) for count in (1, len(PSIS))}
+    assert n_rows[len(PSIS)] == 2 * load("split").n_train  # a third of them is left out each time
+    assert n_rows[1] <= 300  # the warm-up
 
 
 def test_groups_differ_in_the_shared_setting_alone() -> None:

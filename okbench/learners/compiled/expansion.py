@@ -57,23 +57,24 @@ class Expanding(NamedTuple):
         entries = self.entries
         if n_entries > len(entries.values):
             entries = entries._replace(
-                values=_longer(entries.values, n_entries),
-                columns=_longer(entries.columns, n_entries),
+                values=longer(entries.values, n_entries),
+                columns=longer(entries.columns, n_entries),
             )
         if n_supports <= len(self.gains):
             return self._replace(entries=entries)
         entries = entries._replace(
-            starts=_longer(entries.starts, n_supports),
-            stops=_longer(entries.stops, n_supports),
-            squared_norms=_longer(entries.squared_norms, n_supports),
+            starts=longer(entries.starts, n_supports),
+            stops=longer(entries.stops, n_supports),
+            squared_norms=longer(entries.squared_norms, n_supports),
         )
-        return Expanding(entries, *(_longer(array, n_supports) for array in self[1:]))
+        return Expanding(entries, *(longer(array, n_supports) for array in self[1:]))
 
 
-def _longer(array: Any, length: int) -> Any:
-    longer = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+def longer(array: Any, length: int) -> Any:
+    """The same array with room for at least this many items."""
+    made = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+    made[: len(array)] = array
+    return made
 
 
 class Motion(NamedTuple):

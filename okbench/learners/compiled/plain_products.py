@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
+
 from okbench.base.jit import Function, compiled
 
 # Fused multiply-adds, which the emitted loops use as well.
 _FUSED = frozenset({"contract"})
+GROUP = 4  # vectors whose distances from the lanes are found together
+PACKED = 64  # bytes of the widest registers: rows of bytes have a multiple of it
 
 
 def plain(function: Function) -> Any:
@@ -135,6 +139,55 @@ def put_last(items: Any, place: int, size: int) -> None:
     for i in range(place, size - 1):
         items[i] = items[i + 1]
     items[size - 1] = held
+
+
+@plain
+def distances(
+    values: Any, columns: Any, start: int, stop: int, norm: float, matrix: Any, place: Any,
+    norms: Any, width: int, out: Any, k: int,
+) -> None:  # fmt: skip
+    """out[k]: the L1 distances of a sparse row and the first `width` lanes; place[c] is the matrix
+    row of column c. They are the sum of the two norms, less twice what is in common: the lesser of
+    two numbers of one sign, in absolute value."""
+    _clear(out, k, width)
+    for e in range(start, stop):
+        row, side = place[columns[e]], 1.0 if values[e] > 0.0 else -1.0
+        for j in range(width):
+            out[k, j] += max(min(side * matrix[row, j], side * values[e]), 0.0)
+    for j in range(width):
+        out[k, j] = (norm + norms[j]) - 2.0 * out[k, j]
+
+
+@plain
+def full_distances(
+    values: Any, columns: Any, starts: Any, first: int, norms_of_rows: Any, matrix: Any,
+    place: Any, norms: Any, width: int, out: Any, k: int,
+) -> None:  # fmt: skip
+    """out[k], out[k + 1], …: the same of GROUP rows from `first` on, which all have every column,
+    in one order. The lanes are read once for all of them."""
+    for r in range(GROUP):
+        start, norm = starts[first + r], norms_of_rows[first + r]
+        stop = start + len(place)
+        distances(values, columns, start, stop, norm, matrix, place, norms, width, out, k + r)
+
+
+@plain
+def byte_distances(held: Any, first: int, lanes: Any, width: int, out: Any, k: int) -> None:
+    """out[k]: the L1 distances of row `first` of `held` and the first `width` rows of `lanes`. Both
+    are bytes, in rows of a multiple of PACKED."""
+    for j in range(width):
+        total = np.int64(0)
+        for c in range(lanes.shape[1]):
+            total += np.abs(np.int64(held[first, c]) - np.int64(lanes[j, c]))
+        out[k, j] = total
+
+
+@plain
+def group_byte_distances(held: Any, first: int, lanes: Any, width: int, out: Any, k: int) -> None:
+    """out[k], out[k + 1], …: the same of GROUP rows from `first` on. The lanes are read once for
+    all of them."""
+    for r in range(GROUP):
+        byte_distances(held, first + r, lanes, width, out, k + r)
 
 
 @plain

@@ -1,11 +1,12 @@
 """The innermost loops over vectors of numbers: inner products above all.
 
-They are written twice. `emitted_products` states them in LLVM's own terms, because what Numba makes
-of plain loops is several times slower. `plain_products` has the same loops in plain Python, as the
-definition that the first are tested against, and for a Numba whose internals have changed: set
-OKBENCH_PLAIN_KERNELS=1 in the environment before okbench is imported.
+They are written twice. `emitted_products` and `emitted_distances` state them in LLVM's own terms,
+because what Numba makes of plain loops is several times slower. `plain_products` has the same loops
+in plain Python, as the definition that the first are tested against, and for a Numba whose
+internals have changed: set OKBENCH_PLAIN_KERNELS=1 in the environment before okbench is imported.
 
-Sums over the entries of a row are equal to the last bit in both. Inner products over lanes
+Sums over the entries of a row are equal to the last bit in both, and so are L1 distances, which are
+made of such sums. Inner products over lanes
 (`inner_product`, `inner_products`) add up in another order: they differ by rounding, at most
 width × 2^-52 times the sum of the products' magnitudes. `sparse_product`, `inner_products` and
 `find_slopes` are in single precision as well.
@@ -17,8 +18,14 @@ from okbench.base.jit import PLAIN_KERNELS
 
 if PLAIN_KERNELS:
     from okbench.learners.compiled.plain_products import (
+        GROUP,
+        PACKED,
+        byte_distances,
         direct_products,
+        distances,
         find_slopes,
+        full_distances,
+        group_byte_distances,
         inner_product,
         inner_products,
         matrix_product,
@@ -30,6 +37,14 @@ if PLAIN_KERNELS:
         sparse_product,
     )
 else:
+    from okbench.learners.compiled.emitted_distances import (
+        GROUP,
+        PACKED,
+        byte_distances,
+        distances,
+        full_distances,
+        group_byte_distances,
+    )
     from okbench.learners.compiled.emitted_products import (
         direct_products,
         find_slopes,
@@ -45,9 +60,15 @@ else:
     )
 
 __all__ = [
+    "GROUP",
     "LANES",
+    "PACKED",
+    "byte_distances",
     "direct_products",
+    "distances",
     "find_slopes",
+    "full_distances",
+    "group_byte_distances",
     "inner_product",
     "inner_products",
     "matrix_product",

@@ -4,8 +4,9 @@
 cells), `shared_maps` those of several learners; `references` draws the rows they are made of, and
 `map_file` writes and reads them.
 `descent` and `dual` learn on the cells of rows, `laplacian` and `laplacian_nogd` with the Laplacian
-kernel, `svm` trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with the kernels themselves;
-`mapped` is what the two have in common on an isolation map.
+kernel: `laplacian_kernel` has it, `laplacian_model` what is learned, and `shared_supports` several
+such models that are learned together. `svm` trains LIBLINEAR on a map, and `kernel_svm` LIBSVM with
+the kernels themselves; `mapped` is what the two have in common on an isolation map.
 Import the modules by name; the package itself imports nothing.
 """
 
@@ -17,6 +18,8 @@ __all__ = [
     "forest",
     "kernel_svm",
     "laplacian",
+    "laplacian_kernel",
+    "laplacian_model",
     "laplacian_nogd",
     "map_file",
     "mapped",
@@ -24,5 +27,6 @@ __all__ = [
     "nearest",
     "references",
     "shared_maps",
+    "shared_supports",
     "svm",
 ]

@@ -8,32 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.batch.kernel_machine import KernelMachine
-from okbench.learners.compiled.expansion import Expanding
 from okbench.learners.compiled.kernel_matrices import Members, fill_chi_square, fill_shares
-from okbench.learners.compiled.lanes import Entries
 from okbench.learners.contract import Clock, FloatArray
-from okbench.learners.isolation.laplacian import entries_of, fill_kernel, rate_of
+from okbench.learners.isolation.laplacian_kernel import (
+    Others,
+    Points,
+    entries_of,
+    fill_kernel,
+    rate_of,
+)
 from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
 
 
-class OfEntries(KernelMachine):
+class OnEntries(KernelMachine):
     """With a kernel of the entries of rows."""
 
-    def _points_of(self, block: Block) -> Entries:
-        return entries_of(block)
+    def _points_of(self, block: Block) -> Points:
+        return Points.of(block)
 
-    def _chosen(self, points: Entries, places: NDArray[np.int64]) -> Entries:
-        starts, stops = points.starts[places], points.stops[places]
-        return points._replace(
-            starts=starts, stops=stops, squared_norms=points.squared_norms[places]
-        )
+    def _chosen(self, points: Points, places: NDArray[np.int64]) -> Points:
+        return points.of_rows(places)
 
 
 @learner("Laplacian-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
-class LaplacianLIBSVM(OfEntries):
+class LaplacianLIBSVM(OnEntries):
     """LIBSVM with the Laplacian kernel psi^(-‖x - z‖₁ / d) of rows of d columns (Ting et al. 2019).
 
     `cost` is C, and `cache` the memory for rows of the kernel in megabytes.
@@ -56,16 +57,18 @@ class LaplacianLIBSVM(OfEntries):
         self._rate = rate_of(self.psi, self._begun().n_features)
         super()._train(block, targets, clock)
 
-    def _fill_kernel(self, points: Entries, others: Entries, out: NDArray[Any]) -> None:
-        supports = Expanding.empty()._replace(entries=others)
-        fill_kernel(points, supports, self._begun().n_features, self._rate, out)
+    def _against(self, points: Points) -> Others:
+        return Others.of(points)
+
+    def _fill_kernel(self, points: Points, others: Others, out: NDArray[Any]) -> None:
+        fill_kernel(points, others, self._rate, out)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return np.ones(len(block))
 
 
 @learner("ChiSquare-LIBSVM", paper="ik", version=2, tasks=("binary", "multiclass"))
-class ChiSquareLIBSVM(OfEntries):
+class ChiSquareLIBSVM(OnEntries):
     """LIBSVM with the additive χ² kernel Σ 2 x z / (|x| + |z|) (Ting et al. 2019).
 
     Negative values are mapped by the odd extension, as in ChiSquare-SVM. `cost` is C, and `cache`
@@ -76,8 +79,8 @@ class ChiSquareLIBSVM(OfEntries):
         self.cost = cost
         self.cache = cache
 
-    def _fill_kernel(self, points: Entries, others: Entries, out: NDArray[Any]) -> None:
-        fill_chi_square(points, others, np.zeros(self._begun().n_features), out)
+    def _fill_kernel(self, points: Points, others: Points, out: NDArray[Any]) -> None:
+        fill_chi_square(points.entries, others.entries, np.zeros(points.n_features), out)
 
     def _diagonal(self, block: Block) -> FloatArray:
         return entries_of(block).squared_norms  # Σ |x|

@@ -8,16 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from okbench.learners.compiled.fourier import project_dense
-from okbench.learners.compiled.lanes import Entries, aligned
+from okbench.learners.compiled.lanes import aligned
 from okbench.learners.compiled.rules.laplacian import learn_averaged
 from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_on_map
 from okbench.learners.contract import FloatArray, Problem, SettingsError
-from okbench.learners.isolation.laplacian import (
-    LaplacianLearner,
-    entries_of,
-    first_of,
-    kernel_of,
-)
+from okbench.learners.isolation.laplacian import LaplacianLearner
+from okbench.learners.isolation.laplacian_kernel import Others, Points, fill_kernel
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
@@ -89,8 +85,11 @@ class LaplacianNOGD(LaplacianLearner):
 
     def _make_map(self) -> None:
         """With K = V Λ Vᵀ the map of x is Λ^(-1/2) Vᵀ k(x)."""
-        supports, size = self._learned()
-        eigenvalues, vectors = np.linalg.eigh(self._kernel_with(first_of(supports.entries, size)))
+        model = self._learned()
+        entries, size = model.in_numbers().supports.entries, model.size
+        points = Points(entries, self._begun().n_features, model.in_bytes)
+        kernel = self._kernel_with(points.of_rows(slice(size)))
+        eigenvalues, vectors = np.linalg.eigh(kernel)
         eigenvalues, vectors = eigenvalues[-self._rank :], vectors[:, -self._rank :]
         kept = eigenvalues > size * np.finfo(np.float64).eps * eigenvalues[-1]
         basis = aligned(*vectors.shape)
@@ -122,15 +121,18 @@ class LaplacianNOGD(LaplacianLearner):
         """The features of rows, a stretch at a time, with the number of its first row."""
         basis = self._held().basis
         for first in range(0, len(block), STRETCH):
-            kernel = self._kernel_with(entries_of(block[first : first + STRETCH]))
+            kernel = self._kernel_with(Points.of(block[first : first + STRETCH]))
             features = aligned(len(kernel), basis.shape[1])
             project_dense(kernel, 0, basis, features)
             yield first, features
 
-    def _kernel_with(self, rows: Entries) -> FloatArray:
+    def _kernel_with(self, points: Points) -> FloatArray:
         """The kernel of rows and supports."""
-        supports, size = self._learned()
-        return kernel_of(rows, supports, size, self._begun().n_features, self._rule.rate)
+        model = self._learned()
+        supports, pixels = model.met_by(points)
+        kernel = np.empty((len(points.entries.starts), model.size))
+        fill_kernel(points, Others(supports.entries, pixels), self._rule.rates[0], kernel)
+        return kernel
 
     def _held(self) -> MappedModel:
         assert self._mapped is not None

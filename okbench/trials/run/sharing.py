@@ -2,7 +2,8 @@
 
 A learner's class may name `shared_settings` and have a function `share`, which is given learners
 that differ in these settings alone before any of them meets a row. Their outcomes are those of
-trials that run alone, but for the seconds: only their sum means anything.
+trials that run alone, but for the seconds, of which only the sum means anything, and for the room
+for more rows in the bytes of a model that several learners have in common.
 """
 
 from __future__ import annotations
