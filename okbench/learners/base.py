@@ -75,12 +75,14 @@ class Estimator(ABC):
         self.updates = 0
         self._names = None
         self._start(problem)
-        width = getattr(self, "width", None) if self.has_gaussian_kernel else None
-        self._origin = (
-            Origin() if width is None else Origin.for_width(width, self.has_fixed_features)
-        )
+        self._origin = self._new_origin(problem)
         self.problem = problem
         return self
+
+    def _new_origin(self, problem: Problem) -> Origin:
+        """Where rows are measured from, before the first of them has come."""
+        width = getattr(self, "width", None) if self.has_gaussian_kernel else None
+        return Origin() if width is None else Origin.for_width(width, self.has_fixed_features)
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Predictions; nothing is learned."""

@@ -10,11 +10,13 @@ A row that is still further away than REFUSED_FROM allows is not learned: no ori
 of such a column, and kernels between far rows would be wrong without a sign of it. Rows to predict
 may be anywhere, because their kernel with what was learned is then 0. Learners with fixed random
 features compute no squares: they lose ε ‖x‖ / width of an angle, and are given rows that are much
-further apart.
+further apart. The Laplacian kernel is computed from ‖x‖₁ + ‖z‖₁ less what the rows have in common,
+and so the same holds of it with sums of absolute values.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.learners.contract import FloatArray, RowsError
-from okbench.learners.rows import Block
+from okbench.learners.rows import Block, row_sums
 
 EPSILON = 2.0**-52
 MOVED_FROM, REFUSED_FROM = 1e-8, 1e-6  # error of a kernel's exponent, or of an angle
@@ -33,11 +35,12 @@ LEFT = 0.01
 class Origin(NamedTuple):
     """What is subtracted from the rows of one model: zero but in some columns."""
 
-    sharpness: float = 0.0  # 1 / (2 width²), or 0 where there is no kernel
+    sharpness: float = 0.0  # 1 / (2 width²) or log psi / d, or 0 where there is no kernel
     is_chosen: bool = False
     columns: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
     values: FloatArray = np.zeros(0)
     has_angles: bool = False  # of random features, instead of squared distances
+    power: int = 2  # of the differences that are added up: 1 for the Laplacian kernel
 
     @classmethod
     def for_width(cls, width: float, has_angles: bool = False) -> Self:
@@ -46,16 +49,21 @@ class Origin(NamedTuple):
             sharpness = float(0.5 / np.float64(width) / np.float64(width))
         return cls(sharpness if np.isfinite(sharpness) else 0.0, has_angles=has_angles)
 
+    @classmethod
+    def for_psi(cls, psi: int, n_features: int) -> Self:
+        """Not chosen yet, of the Laplacian kernel psi^(-‖x - z‖₁ / d)."""
+        return cls(math.log(psi) / max(1, n_features), power=1)
+
     def chosen(self, block: Block) -> Origin:
         """The origin of a model whose first rows are these."""
         if self.is_chosen or not len(block):
             return self
-        if not self.sharpness or not self._error(block.squared_norms[0]) > MOVED_FROM:
+        if not self.sharpness or not self._error(self._norms(block[:1])[0]) > MOVED_FROM:
             return self._replace(is_chosen=True)
         row = block[:1].dense[0]
         share = LEFT / len(row)
         with np.errstate(over="ignore"):
-            columns = np.flatnonzero(EPSILON * self.sharpness * row**2 > share * MOVED_FROM)
+            columns = np.flatnonzero(self._error(np.abs(row) ** self.power) > share * MOVED_FROM)
         return self._replace(is_chosen=True, columns=columns, values=row[columns])
 
     def moved(self, block: Block) -> Block:
@@ -83,26 +91,36 @@ class Origin(NamedTuple):
         """Refuse rows that are too far away for their kernels to be right."""
         if self.sharpness == 0.0 or not len(moved):
             return
-        errors = self._lost(moved.squared_norms)
+        errors = self._lost(self._norms(moved))
         if not errors.max() > REFUSED_FROM:
             return
         row = int(np.argmax(errors > REFUSED_FROM))
         distances = moved[row : row + 1].dense[0]
         column = int(np.argmax(np.abs(distances)))
         here = float(self.values[self.columns == column].sum())
-        widths = abs(distances[column]) * np.sqrt(2.0 * self.sharpness)
+        span = f"{here:g} to {here + distances[column]:g}"
+        if self.power == 2:
+            widths = abs(distances[column]) * np.sqrt(2.0 * self.sharpness)
+            span, advice = f"{span}, {widths:.1e} times the width", "raise the width"
+        else:
+            advice = "lower psi"
         raise RowsError(
-            f"row {row}: column {column} (counted from 0) reaches from {here:g} to "
-            f"{here + distances[column]:g}, {widths:.1e} times the width, and kernels that far "
-            "apart have no correct digits; scale the column, or raise the width"
+            f"row {row}: column {column} (counted from 0) reaches from {span}, and kernels that "
+            f"far apart have no correct digits; scale the column, or {advice}"
         )
 
-    def _error(self, squared_norm: Any) -> Any:
-        """How far rounding may move the exponent of a row's kernel; without a kernel, nowhere."""
-        return EPSILON * self.sharpness * squared_norm
+    def _norms(self, block: Block) -> FloatArray:
+        """The sum of the absolute values of each row, to the power."""
+        if self.power == 2:
+            return block.squared_norms
+        return row_sums(np.abs(block.values), block.starts)
 
-    def _lost(self, squared_norm: Any) -> Any:
+    def _error(self, norm: Any) -> Any:
+        """How far rounding may move the exponent of a row's kernel; without a kernel, nowhere."""
+        return EPSILON * self.sharpness * norm
+
+    def _lost(self, norm: Any) -> Any:
         """How far rounding may move what the learner computes of a row."""
         if self.has_angles:
-            return EPSILON * np.sqrt(2.0 * self.sharpness * squared_norm)
-        return self._error(squared_norm)
+            return EPSILON * np.sqrt(2.0 * self.sharpness * norm)
+        return self._error(norm)

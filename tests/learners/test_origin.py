@@ -13,6 +13,10 @@ from okbench.learners.batch.rks import RKS
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.fogd import FOGD
+from okbench.learners.isolation.kernel_svm import LaplacianLIBSVM
+from okbench.learners.isolation.laplacian import LaplacianOGD
+from okbench.learners.isolation.laplacian_kernel import laplacian_kernel
+from okbench.learners.isolation.laplacian_nogd import LaplacianNOGD
 from okbench.learners.many_kernels.fogd_orf import FOGDORF
 from okbench.learners.many_kernels.raker import Raker
 from okbench.learners.ogd import OGD
@@ -176,6 +180,38 @@ def test_an_angle_loses_no_more_than_its_bound():
     exact = x.astype(np.longdouble) @ w.astype(np.longdouble)
     assert np.abs(np.cos(x @ w) - np.cos(exact)).max() < 4 * REFUSED_FROM
     Origin.for_width(1.0, has_angles=True).check(Block.of(x))  # not refused
+
+
+LAPLACIAN = pytest.mark.parametrize("cls", [LaplacianOGD, LaplacianNOGD, LaplacianLIBSVM])
+
+
+@LAPLACIAN
+@FORMS
+@pytest.mark.parametrize("far", [1e9, 1e12, -1e15])
+def test_the_laplacian_kernel_of_far_rows_is_that_of_rows_near_zero(cls, form, far):
+    X = np.random.default_rng(3).integers(0, 6, (300, 5)).astype(float)
+    y = np.where(X[:, 0] * X[:, 1] > 6, 1, -1)
+    near, there = X.copy(), X.copy()
+    there[:, [1, 3]] += far
+    near[:, [1, 3]] -= X[0, [1, 3]]  # the first row is where the others are measured from
+    found, expected = cls(psi=4096).fit(form(there), y), cls(psi=4096).fit(near, y)
+    np.testing.assert_allclose(found.scores(form(there)), expected.scores(near), atol=1e-9)
+    assert found._origin.columns.tolist() == [1, 3]
+    kernel = laplacian_kernel(form(there), form(there), 4096)
+    np.testing.assert_allclose(kernel, laplacian_kernel(X, X, 4096), atol=1e-12)
+
+
+@LAPLACIAN
+@FORMS
+def test_rows_further_apart_than_the_laplacian_kernel_can_tell_are_refused(cls, form):
+    X = np.zeros((4, 3))
+    X[:, 0], X[2, 1] = 1.0, 1e10
+    with pytest.raises(DataError) as refused:
+        cls(psi=4096).fit(form(X), [1, -1, 1, -1])
+    assert str(refused.value) == (
+        "row 2: column 1 (counted from 0) reaches from 0 to 1e+10, and kernels that far apart have "
+        "no correct digits; scale the column, or lower psi"
+    )
 
 
 @FORMS

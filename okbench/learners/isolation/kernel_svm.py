@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from okbench.learners.batch.kernel_machine import KernelMachine
 from okbench.learners.compiled.kernel_matrices import Members, fill_chi_square, fill_shares
-from okbench.learners.contract import Clock, FloatArray
+from okbench.learners.contract import Clock, FloatArray, Problem
 from okbench.learners.isolation.laplacian_kernel import (
     Others,
     Points,
@@ -18,6 +18,7 @@ from okbench.learners.isolation.laplacian_kernel import (
     rate_of,
 )
 from okbench.learners.isolation.mapped import OnIsolationMap
+from okbench.learners.origin import Origin
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_whole
@@ -52,6 +53,9 @@ class LaplacianLIBSVM(OnEntries):
     def check_settings(self) -> None:
         super().check_settings()
         check_whole(self, "psi", at_least=2)
+
+    def _new_origin(self, problem: Problem) -> Origin:
+        return Origin.for_psi(self.psi, problem.n_features)
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         self._rate = rate_of(self.psi, self._begun().n_features)

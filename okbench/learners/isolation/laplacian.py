@@ -21,6 +21,7 @@ from okbench.learners.isolation.laplacian_model import (
 from okbench.learners.isolation.shared_supports import LearnedTogether, Member
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
+from okbench.learners.origin import Origin
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
@@ -78,6 +79,9 @@ class LaplacianLearner(LaplacianWalker, OnlineLearner):
         rates = np.array([rate_of(self.psi, problem.n_features)])
         self._set_out(problem, Laplacian(rates, float(self.step), int(self.budget)))
         self._position = 0
+
+    def _new_origin(self, problem: Problem) -> Origin:
+        return Origin.for_psi(self.psi, problem.n_features)
 
     def _learned(self) -> LaplacianModel:
         self._begun()

@@ -17,6 +17,7 @@ from okbench.learners.compiled.rules.laplacian import (
     set_pixels,
 )
 from okbench.learners.contract import FloatArray, Rows
+from okbench.learners.origin import Origin
 from okbench.learners.rows import Block, row_sums
 
 # Comparing bytes costs as much as this many values, and a share of the columns beside them.
@@ -76,8 +77,11 @@ def entries_of(block: Block) -> Entries:
 
 def laplacian_kernel(X: Rows, Z: Rows, psi: int) -> FloatArray:
     """psi^(-‖x - z‖₁ / d) of every row of X and every row of Z, which have d columns."""
-    rows = Points.of(Block.of(X))
-    others = Others.of(Points.of(Block.of(Z, rows.n_features)))
+    block = Block.of(X)
+    n_features = block.matrix.shape[1]
+    against = Block.of(Z, n_features)
+    origin = Origin.for_psi(psi, n_features).chosen(against)
+    rows, others = Points.of(origin.moved(block)), Others.of(Points.of(origin.moved(against)))
     out = np.empty((len(rows.entries.starts), len(others.entries.starts)))
     fill_kernel(rows, others, rate_of(psi, rows.n_features), out)
     return out
@@ -93,7 +97,7 @@ def fill_kernel(rows: Points, others: Others, rate: float, out: NDArray[Any]) ->
 
 
 def _absolute_sums(block: Block) -> FloatArray:
-    """The sum of absolute values of each row, added up in the order of its columns."""
+    """The sum of the absolute values of each row."""
     if not block.is_sparse:
         return np.abs(block.dense).sum(axis=1)
     return row_sums(np.abs(block.values), block.starts)
