@@ -285,7 +285,8 @@ def _report_endings(tally: Tally, asked: Options) -> None:
 
 def _print_plan(summary: Summary, options: Options) -> None:
     click.echo(
-        f"{summary.table}: {summary.total} trials, {summary.done} done, {summary.to_run} to run"
+        f"{summary.table}: {summary.total} trial{'s' * (summary.total != 1)}, {summary.done} done, "
+        f"{summary.to_run} to run"
     )
     if summary.measured:
         rest = summary.to_run - summary.measured

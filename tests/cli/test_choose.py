@@ -71,7 +71,7 @@ def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows
     )  # fmt: skip
     assert printed.code == 0, printed.err
     assert "(mistake rate in %)" in printed.out
-    assert "Left out: Perceptron: it has no budget" in printed.out
+    assert "Left out: Perceptron: there is no budget" in printed.out
     notes = printed.out.partition("* On the frontier")[2].partition("To use it:")[0]
     assert max(map(len, notes.splitlines())) <= 100
     assert "has the best mistake rate on 675 rows." in printed.out

@@ -94,8 +94,8 @@ def _unfit(
         return f"it draws {need.drawn:,} random numbers before the first row = {need.drawn_terms}"
     if need.growth and rows > unbounded:
         return (
-            "it has no budget, so that its time grows with the square of the rows and its memory up"
-            f" to {spoken_bytes(need.growth)}; --unbounded-rows runs such a learner on more than"
+            "there is no budget, so that the time grows with the square of the rows and the memory"
+            f" up to {spoken_bytes(need.growth)}; --unbounded-rows runs such a learner on more than"
             f" {unbounded:,} rows"
         )
     return ""
