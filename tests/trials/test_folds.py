@@ -36,6 +36,7 @@ from okbench.papers.table_types import (
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import plan
 from okbench.trials.run.run_table import Tally
+from okbench.trials.search import tuning
 from okbench.trials.search.folds import Folds
 from okbench.trials.search.tuning import APART, Tuning, tune
 from okbench.trials.store.files import Store
@@ -399,6 +400,27 @@ def test_a_search_that_takes_too_long_is_given_up_with_its_estimate(tmp_path: Pa
     patient = replace(table, protocol=replace(table.protocol, na_after=3600.0))
     (whole,) = tuned(tmp_path / "patient", patient).choices
     assert (len(whole.tries), whole.given_up) == (40, "")
+
+
+@pytest.mark.parametrize(("spare", "together"), [(1000, [1, 39]), (math.inf, [1, 2, 4, 8, 16, 9])])
+def test_a_search_that_may_be_long_is_looked_at_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: float, together: list[int]
+) -> None:
+    """One that cannot be tries all that is left together."""
+    counts: list[int] = []
+    run = tuning.run
+
+    def counted(grid: Table, *given: Any) -> Any:
+        counts.append(len(grid.learners) - 1)  # the first is the column that is searched for
+        return run(grid, *given)
+
+    monkeypatch.setattr(tuning, "run", counted)
+    monkeypatch.setattr(tuning, "SPARE", spare)
+    (choice,) = tuned(
+        tmp_path, page({"Cut": "Cut"}, {"at": tuple(range(40))}, na_after=86400.0)
+    ).choices
+    assert counts == together
+    assert len(choice.tries) == 40
 
 
 FILE = f"""\

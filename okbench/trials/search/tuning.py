@@ -13,7 +13,8 @@ counts.
 
 A table that says after how long its cells are NA (`na_after`) has its search looked at after 1, 3,
 7, … candidates: when the search as a whole, at the mean time of those tried, would take longer than
-that, it is given up.
+that, it is given up. A search of which that is out of the question goes on with all that is left at
+once, because learners may share work among candidates that are tried together.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
 
+SPARE = 1000  # times that candidates to come may take longer than those tried
 APART = 2**32  # added to the seed: permutations, and the part of the rows, of tuning alone
 
 
@@ -297,6 +299,7 @@ class _Quest:
         self._seconds: dict[str, float] = {}
         self._rows = self._runs = 0
         self._expected, self._given_up = 0.0, ""
+        self._may_be_long = math.isfinite(self._na_after)
 
     @property
     def block(self) -> Block:
@@ -306,10 +309,11 @@ class _Quest:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """Those to be tried next: all of the block, or as many as were tried, and one."""
+        """Those to be tried next: all that are left of the block, or where the search may be given
+        up, as many as were tried, and one."""
         tried = len(self._tries)
         left = combinations(self.block, self._kept)[tried:]
-        return left if math.isinf(self._na_after) else left[: tried + 1]
+        return left[: tried + 1] if self._may_be_long else left
 
     def take(
         self,
@@ -354,6 +358,7 @@ class _Quest:
         whole = sum(math.prod(len(one.values) for one in block) for block in self._blocks)
         tried = len(self._tries) + sum(len(each.tries) for each in self._rounds)
         expected = math.fsum(self._seconds.values()) / tried * whole
+        self._may_be_long = expected * SPARE > self._na_after
         if expected <= self._na_after:
             return
         if self._tries:
