@@ -14,34 +14,33 @@ import numpy as np
 from okbench.base.jit import compiled
 
 UNUSED = -1  # a column that no tree looks at
+FEW = 8  # columns are looked at one by one as soon as no more than one in so many is left
 
 
 @compiled()
 def grow_dense(
-    rows: Any, uniforms: Any, attributes: Any, thresholds: Any, leaves: Any, tree: int, work: Any
-) -> None:
-    """Grow a tree from its rows; node p takes uniforms 2p (attribute) and 2p + 1 (threshold)."""
-    order, begins, ends, lows, highs, _, _ = work
-    width = rows.shape[1]
-    _plant(len(rows), order, begins, ends)
+    rows: Any, sample: Any, uniforms: Any, attributes: Any, thresholds: Any, leaves: Any, tree: int,
+    work: Any,
+) -> None:  # fmt: skip
+    """Grow a tree from some of the rows; node p takes uniforms 2p (attribute) and 2p + 1
+    (threshold)."""
+    order, begins, ends, varies, left = work
+    _plant(sample, order, begins, ends)
     for p in range(attributes.shape[1]):
         _stop(p, tree, attributes, thresholds, begins, ends)
         if ends[p] - begins[p] < 2:
             continue
-        for j in range(width):
-            lows[j] = highs[j] = rows[order[begins[p]], j]
-        for r in range(begins[p] + 1, ends[p]):
-            _widen(rows, order[r], lows, highs)
-        varied = 0
-        for j in range(width):
-            varied += lows[j] < highs[j]
+        varied = _find_varied(rows, order, begins[p], ends[p], varies, left)
         if varied == 0:
             continue
-        chosen, left = -1, _place(uniforms[2 * p], varied)
-        while left >= 0:
+        chosen, before = -1, _place(uniforms[2 * p], varied)
+        while before >= 0:
             chosen += 1
-            left -= lows[chosen] < highs[chosen]
-        threshold = _between(lows[chosen], highs[chosen], uniforms[2 * p + 1])
+            before -= varies[chosen]
+        low = high = rows[order[begins[p]], chosen]
+        for r in range(begins[p] + 1, ends[p]):
+            low, high = min(low, rows[order[r], chosen]), max(high, rows[order[r], chosen])
+        threshold = _between(low, high, uniforms[2 * p + 1])
         attributes[tree, p], thresholds[tree, p] = chosen, threshold
         middle = begins[p]
         for r in range(begins[p], ends[p]):
@@ -60,7 +59,7 @@ def grow_sparse(
     """The same tree from sparse rows, whose columns are numbered in order; names[c] is the column
     c among all. Values that are not there are 0."""
     order, begins, ends, lows, highs, counts, touched = work
-    _plant(len(starts) - 1, order, begins, ends)
+    _plant(np.arange(len(starts) - 1), order, begins, ends)
     for p in range(attributes.shape[1]):
         _stop(p, tree, attributes, thresholds, begins, ends)
         size, met = ends[p] - begins[p], 0
@@ -147,13 +146,13 @@ def _walk(
 
 
 @compiled()
-def _plant(n_rows: int, order: Any, begins: Any, ends: Any) -> None:
-    """All rows stand at the root, and no other node is there."""
-    for r in range(n_rows):
-        order[r] = r
+def _plant(sample: Any, order: Any, begins: Any, ends: Any) -> None:
+    """All rows of a sample stand at the root, and no other node is there."""
+    for r in range(len(sample)):
+        order[r] = sample[r]
     for p in range(len(begins)):
         begins[p], ends[p] = -1, -1
-    begins[0], ends[0] = 0, n_rows
+    begins[0], ends[0] = 0, len(sample)
 
 
 @compiled()
@@ -194,11 +193,60 @@ def _between(low: float, high: float, uniform: float) -> float:
 
 
 @compiled()
-def _widen(rows: Any, row: int, lows: Any, highs: Any) -> None:
+def _find_varied(rows: Any, order: Any, begin: int, end: int, varies: Any, left: Any) -> int:
+    """Mark the columns in which rows order[begin:end] are not all alike; how many there are.
+
+    Few rows show it of most columns. So whole rows are compared with the first only until few
+    columns are left, because rows of many columns do not fit into the caches.
+    """
+    width, first = rows.shape[1], order[begin]
+    varies[:] = 0
+    r, step, n_left = begin + 1, 1, width
+    while r < end and n_left > width // FEW:
+        for other in order[r : min(r + step, end)]:
+            _compare(rows, first, other, varies)
+        r, step = min(r + step, end), 2 * step
+        n_left = width - _count(varies)
+    if r == end or n_left == 0:
+        return width - n_left
+    n_left = 0
+    for j in range(width):
+        if not varies[j]:
+            left[n_left] = j
+            n_left += 1
+    while r < end and n_left > 0:
+        n_left = _sift(rows, first, order[r], varies, left, n_left)
+        r += 1
+    return width - n_left
+
+
+@compiled()
+def _compare(rows: Any, first: int, other: int, varies: Any) -> None:
+    """Mark the columns in which two rows differ."""
     for j in range(rows.shape[1]):
-        value = rows[row, j]
-        lows[j] = value if value < lows[j] else lows[j]
-        highs[j] = value if value > highs[j] else highs[j]
+        varies[j] |= np.uint8(rows[first, j] != rows[other, j])
+
+
+@compiled()
+def _count(varies: Any) -> int:
+    total = 0
+    for j in range(len(varies)):
+        total += varies[j]
+    return total
+
+
+@compiled()
+def _sift(rows: Any, first: int, other: int, varies: Any, left: Any, n_left: int) -> int:
+    """The same of the columns that are left, which are fewer then."""
+    kept = 0
+    for m in range(n_left):
+        j = left[m]
+        if rows[first, j] != rows[other, j]:
+            varies[j] = 1
+        else:
+            left[kept] = j
+            kept += 1
+    return kept
 
 
 @compiled()

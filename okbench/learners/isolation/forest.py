@@ -85,15 +85,19 @@ def forest_of(block: Block, samples: NDArray[np.int64], uniforms: FloatArray) ->
         np.zeros((count, inner + 1), dtype=np.int32),
     )
     for tree, sample in enumerate(samples):
+        if not block.is_sparse:
+            work = *_nodes(size, inner), *_marks(block.dense.shape[1])
+            grow_dense(block.dense, sample, uniforms[tree], *trees, tree, work)
+            continue
         rows = Block(block.matrix[sample])
         table = as_table(rows)
         if table is not None:
-            work = _work(size, inner, table.shape[1], 0)
-            grow_dense(table, uniforms[tree], *trees, tree, work)
+            work = *_nodes(size, inner), *_marks(table.shape[1])
+            grow_dense(table, np.arange(size), uniforms[tree], *trees, tree, work)
             continue
         entries = as_entries(rows)
         names, columns = np.unique(entries.indices, return_inverse=True)
-        work = _work(size, inner, len(names), len(names))
+        work = *_nodes(size, inner), *_ranges(len(names))
         held = entries.data, columns.ravel(), entries.indptr, names
         grow_sparse(*held, uniforms[tree], *trees, tree, work)
     forest = Forest(depth, *trees, np.empty(0, dtype=np.int32))
@@ -104,16 +108,19 @@ def _inner_nodes(size: int) -> int:
     return int(2 ** (size - 1).bit_length()) - 1
 
 
-def _work(size: int, inner: int, width: int, sparse_width: int) -> tuple[NDArray[np.generic], ...]:
-    """Scratch of one tree: the order of its rows, where each node's rows begin and end, the range
-    of every column, and the columns used in a node."""
+def _nodes(size: int, inner: int) -> tuple[NDArray[np.int64], ...]:
+    """Scratch of one tree: the order of its rows, and where each node's rows begin and end."""
     nodes = 2 * inner + 1
-    return (
-        np.empty(size, dtype=np.int64),
-        np.empty(nodes, dtype=np.int64),
-        np.empty(nodes, dtype=np.int64),
-        np.empty(width),
-        np.empty(width),
-        np.zeros(sparse_width, dtype=np.int64),
-        np.empty(sparse_width, dtype=np.int64),
-    )
+    return tuple(np.empty(count, dtype=np.int64) for count in (size, nodes, nodes))
+
+
+def _marks(width: int) -> tuple[NDArray[np.generic], ...]:
+    """Scratch of dense rows: whether each column varies in a node, and which ones are left."""
+    return np.empty(width, dtype=np.uint8), np.empty(width, dtype=np.int64)
+
+
+def _ranges(width: int) -> tuple[NDArray[np.generic], ...]:
+    """Scratch of sparse rows: the range of every column, in how many rows of a node it is, and the
+    columns used there."""
+    counts, touched = np.zeros(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    return np.empty(width), np.empty(width), counts, touched
