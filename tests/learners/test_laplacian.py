@@ -132,6 +132,13 @@ def test_rows_are_bytes_where_they_are_whole_numbers_and_many(X, expected):
     assert is_in_bytes(Block.of(X)) == expected
 
 
+@pytest.mark.parametrize(("n_columns", "expected"), [(2**24, True), (2**24 + 1, False)])
+def test_rows_are_no_bytes_where_their_distance_may_have_more_than_32_bits(n_columns, expected):
+    n_values = 1_700_000
+    parts = np.full(n_values, 255.0), np.arange(n_values), [0, n_values]
+    assert is_in_bytes(Block.of(sp.csr_array(parts, shape=(1, n_columns)))) == expected
+
+
 @FORMS
 def test_a_value_far_behind_in_a_block_is_seen(form):
     X, _ = whole_rows(300, 100)

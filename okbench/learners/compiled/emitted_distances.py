@@ -114,8 +114,8 @@ def group_byte_distances(
 
 
 def compared(kinds: tuple[Any, ...], together: int) -> Any:
-    """A comparison of some rows of bytes with all lanes. No sum of a row that fits into memory
-    is beyond 32 bits: each is of every 64th column."""
+    """A comparison of some rows of bytes with all lanes. Sums have 32 bits, which hold those of up
+    to 2^24 columns."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         held, lanes, out = (

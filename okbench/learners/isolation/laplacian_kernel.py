@@ -22,6 +22,7 @@ from okbench.learners.rows import Block, row_sums
 
 # Comparing bytes costs as much as this many values, and a share of the columns beside them.
 LEAST_VALUES, LEAST_SHARE = 24, 0.1
+MOST_COLUMNS = 2**24  # whose differences have a sum of 32 bits
 
 
 class Points(NamedTuple):
@@ -66,7 +67,8 @@ def is_in_bytes(block: Block) -> bool:
     """Whether rows are best compared as bytes: whole numbers from 0 to 255 and not too few."""
     n_rows, n_columns = block.matrix.shape
     least = n_rows * (LEAST_VALUES + LEAST_SHARE * n_columns)
-    return len(block.values) >= least and bool(all_bytes(block.values))
+    are_enough = len(block.values) >= least and n_columns <= MOST_COLUMNS
+    return are_enough and bool(all_bytes(block.values))
 
 
 def entries_of(block: Block) -> Entries:
