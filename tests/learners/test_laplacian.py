@@ -75,7 +75,7 @@ def test_bytes_give_the_scores_of_numbers(monkeypatch, learner, n_columns, n_cla
 
 
 @FORMS
-@pytest.mark.parametrize("other", [-1.0, 0.5, 256.0, 1e300, 5e-324])
+@pytest.mark.parametrize("other", [-1.0, 0.5, 256.0, 1e6, 5e-324])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_rows_that_are_no_bytes_may_come_at_any_time(monkeypatch, place, other, form):
     X, y = whole_rows(150, 70)
