@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from okbench.learners.batch.scikit import LinearMachine
-from okbench.learners.contract import Diverged
+from okbench.learners.contract import Diverged, FloatArray
 from okbench.learners.holdings import Holdings
 from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.isolation.maps import ChiSquareMap, indicators
@@ -17,6 +17,7 @@ from okbench.learners.rows import Block
 from okbench.learners.settings import check_number, check_whole
 
 STEEPEST = 1e90  # of cost × squared features: beyond it the primal solver overflows and never ends
+FLATTEST = 1e-140  # of cost × the largest feature: below it the squares of its gradients vanish
 
 
 class LinearSVM(LinearMachine):
@@ -102,14 +103,25 @@ class ChiSquareSVM(LinearSVM):
         self.iterations = iterations
 
     def _fit_map(self, block: Block) -> None:
-        steepness = self.cost * np.abs(block.values).sum()  # squares of the features
-        if not steepness < STEEPEST:
-            raise Diverged(
-                0,
-                f"{self.name}: cost × the sum of all absolute values is {steepness:.3g}, which the "
-                "solver cannot take; scale the columns, or lower the cost",
-            )
+        self._check_slopes(np.abs(block.values))
         self._map = ChiSquareMap().fit(block.matrix)
+
+    def _check_slopes(self, sizes: FloatArray) -> None:
+        """Refuse rows, of which these are the squares of the features, that the solver would never
+        end with."""
+        largest = float(np.sqrt(sizes.max(initial=0.0)))
+        steepness, slope = self.cost * sizes.sum(), self.cost * largest
+        if not steepness < STEEPEST:
+            what, advice = f"the sum of all absolute values is {steepness:.3g}", "lower the cost"
+        elif largest and slope < FLATTEST:
+            what, advice = f"the root of the largest value is {slope:.3g}", "raise the cost"
+        else:
+            return
+        raise Diverged(
+            0,
+            f"{self.name}: cost × {what}, which the solver cannot take; scale the columns, or "
+            f"{advice}",
+        )
 
     def _features(self, block: Block) -> Any:
         return self._map.transform(block.matrix)
