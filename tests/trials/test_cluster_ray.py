@@ -54,6 +54,8 @@ def nodes() -> Iterator[Nodes]:
     with TemporaryDirectory(prefix="ok") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")  # a token would be written to the home folder
         patch.setenv("OKBENCH_DATA", str(Path(folder) / "first"))
+        patch.setenv("RAY_TMPDIR", folder)  # Ray writes its address into a folder below, if any
+        (Path(folder) / "ray").mkdir()
         first = {
             "num_cpus": 1,
             "include_dashboard": False,
