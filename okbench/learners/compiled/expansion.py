@@ -102,16 +102,21 @@ class LaneWork(NamedTuple):
 
     def with_room_for(self, rows: Entries, first: int, last: int) -> LaneWork:
         """Lanes that any block of rows[first:last], cut from `first` on, can be together."""
-        n_entries = max(
-            (
-                int(rows.stops[min(start + BLOCK, last) - 1] - rows.starts[start])
-                for start in range(first, last, BLOCK)
-            ),
-            default=0,
-        )
+        n_entries = most_entries(rows, first, last)
         if self.lanes.has_room_for(n_entries):
             return self
         return self._replace(lanes=self.lanes.widened(n_entries))
+
+
+def most_entries(rows: Entries, first: int, last: int) -> int:
+    """The most entries that a block of rows[first:last], cut from `first` on, has."""
+    return max(
+        (
+            int(rows.stops[min(start + BLOCK, last) - 1] - rows.starts[start])
+            for start in range(first, last, BLOCK)
+        ),
+        default=0,
+    )
 
 
 @compiled(fastmath=FUSED)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from okbench.base.jit import compiled
 from okbench.learners.compiled.elementary import FUSED, LIFT, lifted_exp2
-from okbench.learners.compiled.expansion import BLOCK, Expanding, append_support
+from okbench.learners.compiled.expansion import BLOCK, Expanding, append_support, most_entries
 from okbench.learners.compiled.lanes import (
     Entries,
     Lanes,
@@ -89,13 +89,7 @@ class LaplacianWork(NamedTuple):
             if len(self.pixels):
                 return self
             return self._replace(pixels=clear_pixels(BLOCK, len(self.lanes.place)))
-        n_entries = max(
-            (
-                int(rows.stops[min(start + BLOCK, last) - 1] - rows.starts[start])
-                for start in range(first, last, BLOCK)
-            ),
-            default=0,
-        )
+        n_entries = most_entries(rows, first, last)
         if self.lanes.has_room_for(n_entries):
             return self
         return self._replace(lanes=self.lanes.widened(n_entries))
