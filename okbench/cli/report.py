@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,8 +94,7 @@ def report(
 
         named = [table, *(["--settings", str(settings)] if settings else [])]
         named += ["--order", order] if order else []
-        named += [word for one in with_learners for word in ("--with", ",".join(one))]
-        named += [word for one in with_settings for word in ("--set", one)]
+        named += _options_that_add(with_learners, with_settings)
         loaded = load_table(found, results, asked, None, versions())
         text = explained(loaded, *explain, named)
         click.echo(written(text, sys.stdout.encoding), nl=False)
@@ -132,3 +132,10 @@ def print_varied(table: Table, asked: Options, results: Path, form: str) -> None
         table, results, asked, form, sys.stdout.encoding, versions(), options.page_width()
     )
     click.echo(text, nl=False)
+
+
+def _options_that_add(learners: Sequence[Sequence[str]], settings: Sequence[str]) -> list[str]:
+    """The words of a command that add these learners to a table."""
+    pairs = [("--with", ",".join(one)) for one in learners]
+    pairs += [("--set", one) for one in settings]
+    return [word for pair in pairs for word in pair]
