@@ -1,12 +1,14 @@
 """Files written whole: a name stands for the old content or for the new one, never for half of it.
 
 The new content is written under a temporary name in the same folder, forced to the disk, and only
-then given its name. A process that is killed leaves the old file, and perhaps a temporary one.
+then given its name. A process that is killed leaves the old file, and perhaps a temporary one,
+which whoever alone may write that file can remove.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import shutil
@@ -32,7 +34,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     if path.is_symlink():
         path = path.resolve()
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f"{_beginning(path)}{secrets.token_hex(8)}.tmp")
     try:
         # open() applies the umask, which a file of `tempfile` does not
         with temporary.open("xb") as file:
@@ -42,6 +44,19 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):  # the first error says more
             temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote that file. The
+    caller holds a lock without which nobody writes it."""
+    for left in path.parent.glob(f"{_beginning(path)}*.tmp"):
+        with suppress(OSError):
+            left.unlink()
+
+
+def _beginning(path: Path) -> str:
+    """How the names of the temporary files of a file begin; its own name may be too long."""
+    return f".{hashlib.sha256(path.name.encode(errors='surrogateescape')).hexdigest()[:16]}-"
 
 
 def move_into_place(temporary: Path, path: Path) -> None:

@@ -22,7 +22,8 @@ Examples:
 
 @click.command(epilog=EPILOG)
 def doctor() -> None:
-    """Check this machine, the packages, the tables and the folders, and report every problem.
+    """Check this machine, the packages, the tables, the folders and the prepared rows, and report
+    every problem.
 
     The exit code is 1 if something needs attention.
     """
@@ -101,6 +102,21 @@ def _data() -> Finding:
     )
 
 
+def _rows() -> Finding:
+    from tqdm import tqdm
+
+    from okbench.base.quantities import spoken_bytes
+    from okbench.datasets.prepare.prepared_files import check_kept
+
+    bar = tqdm(check_kept(), desc="prepared rows", delay=1.0, disable=None, leave=False)
+    found = [(size, damage) for _, size, damage in bar]
+    if damages := [damage for _, damage in found if damage]:
+        first = f"{len(damages)} of {len(found)} folders of prepared rows are damaged: {damages[0]}"
+        return False, f"{first}; the rows are prepared again when they are next used"
+    size = spoken_bytes(sum(size for size, _ in found))
+    return True, f"{len(found)} folders of prepared rows ({size}) have their checksums"
+
+
 def _results() -> Finding:
     folder = Path("runs")
     well = _writable(folder)
@@ -132,5 +148,6 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "tables": _tables,
     "learners": _learners,
     "data": _data,
+    "rows": _rows,
     "results": _results,
 }

@@ -46,7 +46,9 @@ Examples:
     help="Downloads at the same time.",
 )
 @click.option(
-    "--verify", is_flag=True, help="Compute the checksums of stored files again; fetch nothing."
+    "--verify",
+    is_flag=True,
+    help="Compute the checksums of stored files and of prepared rows again; fetch nothing.",
 )
 def fetch(
     names: tuple[str, ...],
@@ -61,8 +63,9 @@ def fetch(
     A file is stored under its name only if its checksum is right. An interrupted download is
     resumed. A server is left when it sends less than 1 kB a second for a minute, and an address
     is given up after 6 tries without progress or 100 in all. A file whose length the server does
-    not state ends at 16 GB, or when 1 GB of the disk is left. A dataset that needs a login is
-    listed with the steps to get it; this is an error only if the dataset itself is named.
+    not state ends at what its entry allows (its size, or what its rows and columns can take;
+    16 GB at most), or when 1 GB of the disk is left. A dataset that needs a login is listed with
+    the steps to get it; this is an error only if the dataset itself is named.
     """
     from okbench.datasets.fetch.fetching import fetch as bring
     from okbench.datasets.fetch.fetching import verify as hash_again
@@ -87,7 +90,7 @@ def fetch(
     if lacking:
         verb = "is" if len(lacking) == 1 else "are"
         raise FetchError(
-            f"{len(lacking)} of {len(results)} files {verb} missing; the lines above say why"
+            f"{len(lacking)} of {len(results)} files {verb} missing or damaged; see the lines above"
         )
 
 

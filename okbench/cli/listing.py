@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from okbench.base.errors import StoreError
 from okbench.cli import options
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ def _dataset_row(entry: DatasetSpec) -> dict[str, Any]:
     }
     if entry.embedded:
         return {**row, "here": "embedded", "size": "", "verified": ""}
-    held = status(entry)
+    try:
+        held = status(entry)
+    except StoreError as error:
+        click.echo(f"{entry.name}: {error}", err=True)
+        return {**row, "here": "damaged", "size": "", "verified": ""}
     here = "all" if held.complete else f"{held.files} of {held.of}" if held.files else "no"
     size = f"{held.bytes / 1e6:.2f} MB" if held.bytes else ""
     return {**row, "here": here, "size": size, "verified": held.verified}

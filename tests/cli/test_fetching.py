@@ -58,6 +58,21 @@ def test_a_table_that_cannot_be_read_or_found_is_reported(okbench: Okbench) -> N
     )
 
 
+def test_damaged_prepared_rows_are_found_by_verify_and_doctor(okbench: Okbench) -> None:
+    Path("rows.csv").write_text("".join(f"{n},{n % 7},{n % 2}\n" for n in range(50)))
+    assert okbench("add", "rows.csv", "--name", "mine", "--task", "binary").code == 0
+    assert okbench("show", "mine").code == 0
+    said = okbench("fetch", "mine", "--verify")
+    assert (said.code, said.out.splitlines()[-1]) == (0, "1 here")
+    assert "ok   rows" in okbench("doctor").out
+    (labels,) = Path("data/.arrays/mine").glob("*/labels.npy")
+    labels.write_bytes(labels.read_bytes()[:-8] + bytes(8))
+    said = okbench("fetch", "mine", "--verify")
+    assert (said.code, said.out.splitlines()[-1]) == (3, "1 failed")
+    assert "labels.npy: bytes 0 to 528 are not those that were written" in said.out
+    assert "BAD  rows" in okbench("doctor").out
+
+
 def test_rows_made_here_need_no_fetching(okbench: Okbench) -> None:
     said = okbench("fetch", "digits")
     assert (said.code, said.out) == (0, "no file to fetch\n")

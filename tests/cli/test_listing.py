@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -62,6 +63,17 @@ def test_a_list_fits_100_columns_and_loses_no_word(okbench: Okbench, kind: str) 
     for row in json.loads(okbench("list", kind, "--format", "json").out):
         words = str(row["name"]).split() + str(list(row.values())[-1]).split()
         assert [word for word in words if word not in printed] == []
+
+
+def test_a_damaged_record_of_a_download_stops_no_listing(okbench: Okbench) -> None:
+    record = Path("data/cadata/.okbench/cadata.json")
+    record.parent.mkdir(parents=True)
+    record.write_text("[]", encoding="utf-8")
+    said = okbench("list", "datasets", "--format", "json")
+    here = {row["name"]: row["here"] for row in json.loads(said.out)}
+    assert (said.code, here["cadata"], here["casp"]) == (0, "damaged", "no")
+    assert f"cadata: {record.absolute()}: not a record of a download" in said.err
+    assert okbench("fetch", "cadata", "--verify").out.startswith("failed")
 
 
 def commands() -> Iterator[tuple[str, ...]]:

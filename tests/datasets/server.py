@@ -15,7 +15,7 @@ class Page:
 
     honest, no-range, cut:N, unversioned-cut:N, silent-cut:N, stall:N, status:N, redirect:URL,
     body:TEXT, false-range, shifted-range, longer, any-version, refused-range:N, drip, drip-head,
-    length:TEXT, unannounced
+    length:TEXT, unannounced, continue
     """
 
     content: bytes
@@ -35,6 +35,7 @@ class LyingServer:
         self.pages: dict[str, Page] = {}
         self.asked: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
         self.released = threading.Event()
+        self.left = threading.Semaphore(0)  # clients that left before the end of an answer
         outer = self
 
         class Handler(_Handler):
@@ -89,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(416, **{"Content-Range": f"bytes */{len(page.content)}"})
         elif mood == "drip-head":
             self._drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 10_000)
+        elif mood == "continue":
+            self._flood(b"HTTP/1.1 100 Continue\r\n\r\n")
         else:
             self._serve(page, mood, int(argument or 0))
 
@@ -126,8 +129,18 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(content[place : place + 1])
                 self.wfile.flush()
             except OSError:
+                self.owner.left.release()
                 return
             if self.owner.released.wait(0.05):
+                return
+
+    def _flood(self, content: bytes) -> None:
+        """Send the same again and again, until nobody listens."""
+        while not self.owner.released.is_set():
+            try:
+                self.wfile.write(content)
+            except OSError:
+                self.owner.left.release()
                 return
 
     def _start(self, page: Page, any_version: bool) -> int:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -13,10 +17,12 @@ import scipy.sparse as sp
 from okbench.base.errors import DataError, StoreError
 from okbench.datasets import load, missing
 from okbench.datasets.catalogue import dataset_catalogue
+from okbench.datasets.catalogue.specs import VariantSpec
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.describe import describe
-from okbench.datasets.prepare import prepared_files
-from okbench.datasets.prepare.loading import load_afresh
+from okbench.datasets.prepare import checksums, prepared_files
+from okbench.datasets.prepare.checksums import DamagedRowsError
+from okbench.datasets.prepare.loading import PREPARATION_OPTIONS, load_afresh
 from okbench.datasets.prepare.prepared_files import NpyWriter
 
 ENTRY = """datasets:
@@ -24,7 +30,10 @@ ENTRY = """datasets:
     task: binary
     features: 3
     files: {{all: {{name: rows, path: "{path}", rows: 4, reader: libsvm}}}}
-    variants: {{all: {{scale: "[0,1]"}}, plain: {{}}}}
+    variants:
+      all: {{scale: "[0,1]"}}
+      plain: {{}}
+      same: {{scale: "[0,1]", rows: 3, note: other words, prepared: {{default: other words}}}}
 """
 ROWS = "1 1:2 2:4\n-1 1:1\n1 3:5\n-1 2:1\n"
 
@@ -87,15 +96,51 @@ def test_a_changed_file_or_variant_is_prepared_anew(rows: Path) -> None:
     assert len(made_folders(rows)) == 3
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone", "no json", "other json", "not npy", "half made"])
-def test_a_damaged_cache_is_made_again(rows: Path, damage: str) -> None:
+@pytest.fixture
+def another_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Forget which files this process has compared with their checksums."""
+    return lambda: monkeypatch.setattr(prepared_files, "_intact", set())
+
+
+DAMAGES = [
+    *("cut", "gone", "not npy", "zeros", "rows swapped", "labels swapped"),
+    *("no json", "other json", "no checksums", "half made"),
+]
+
+
+def test_variants_that_prepare_the_same_rows_share_them(rows: Path) -> None:
+    same = load_afresh(dataset_catalogue.spec("mine"), "same")
+    assert same.fingerprint == afresh().fingerprint
+    assert len(made_folders(rows)) == 1
+
+
+def test_every_option_of_a_variant_is_in_the_key_of_its_rows_or_known_to_change_none() -> None:
+    words = {"name", "features", "classes", "rows", "prepared", "note", "where"}
+    assert {option.name for option in fields(VariantSpec)} == words | set(PREPARATION_OPTIONS)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_made_again(
+    rows: Path,
+    damage: str,
+    another_process: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     first = afresh()
-    before = dense(first.X).tolist()
+    before, labels = dense(first.X).tolist(), first.y.tolist()
     (folder,) = made_folders(rows)
-    values = folder / ("X.npy" if (folder / "X.npy").exists() else "values.npy")
+    values, about = folder / "X.npy", folder / "about.json"
     match damage:
         case "cut":
             values.write_bytes(values.read_bytes()[:-8])
+        case "zeros":
+            values.write_bytes(values.read_bytes()[:128] + bytes(4 * 3 * 8))
+        case "rows swapped":
+            swap(values, 24)
+        case "labels swapped":
+            swap(folder / "labels.npy", 8)
+        case "no checksums":
+            about.write_text(json.dumps(json.loads(about.read_bytes()) | {"checksums": {}}))
         case "gone":
             values.unlink()
         case "no json":
@@ -107,28 +152,57 @@ def test_a_damaged_cache_is_made_again(rows: Path, damage: str) -> None:
         case "half made":
             (folder / "about.json").unlink()
             folder.rename(folder.with_name(f"{folder.name}.x.tmp"))
+    another_process()
     again = afresh()
     assert again.fingerprint == first.fingerprint
-    assert dense(again.X).tolist() == before
+    assert (dense(again.X).tolist(), again.y.tolist()) == (before, labels)
     assert len(made_folders(rows)) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("the rows are prepared again\n") == (damage != "half made")
+
+
+def swap(path: Path, size: int) -> None:
+    """Exchange the first entry of so many bytes and the last one."""
+    content = path.read_bytes()
+    head, body = content[:128], content[128:]
+    path.write_bytes(head + body[-size:] + body[size:-size] + body[:size])
 
 
 @pytest.mark.parametrize("content", [ROWS, "1 1:2\n-1 2:1\n1 3:5\n-1\n"], ids=["dense", "sparse"])
-def test_a_bit_flipped_in_a_header_of_the_cache_changes_no_row(rows: Path, content: str) -> None:
+def test_no_bit_of_the_cache_can_change_unseen(
+    rows: Path, content: str, another_process: Callable[[], None]
+) -> None:
     rows.write_text(content, encoding="utf-8")
-    sound = afresh()
+    afresh()
     (folder,) = made_folders(rows)
     for path in folder.glob("*.npy"):
         good = path.read_bytes()
-        for place in range(128):
-            for bit in (2, 4):
-                path.write_bytes(good[:place] + bytes([good[place] ^ bit]) + good[place + 1 :])
-                found = prepared_files.open_prepared(folder, "mine")
-                if found:
-                    made = found.dataset
-                    assert np.array_equal(dense(made.X), dense(sound.X)), (path.name, place, bit)
-                    assert made.y.tolist() == sound.y.tolist(), (path.name, place, bit)
+        for place in range(len(good)):
+            path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
+            another_process()
+            with pytest.raises(DamagedRowsError, match="not those that were written"):
+                prepared_files.open_prepared(folder, "mine")
         path.write_bytes(good)
+    another_process()
+    assert prepared_files.open_prepared(folder, "mine")
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 50, 1000])
+def test_every_piece_of_a_file_has_its_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
+) -> None:
+    monkeypatch.setattr(checksums, "PIECE", 1000)
+    monkeypatch.setattr(prepared_files, "PIECE", 1000)
+    values = np.random.default_rng(0).random((200, 3))
+    with NpyWriter(tmp_path / "x.npy", np.float64, 3) as writer:
+        for start in range(0, 200, rows_at_once):
+            writer.append(values[start : start + rows_at_once])
+    content = (tmp_path / "x.npy").read_bytes()
+    pieces = [content[at : at + 1000] for at in range(0, len(content), 1000)]
+    assert writer.checksums == [crc32(piece) for piece in pieces]
+    (tmp_path / "x.npy").write_bytes(content[:3000] + b"\0" + content[3001:])
+    with pytest.raises(DamagedRowsError, match="bytes 3,000 to 4,000 are not"):
+        checksums.check_file(tmp_path / "x.npy", len(content), writer.checksums)
 
 
 def test_a_failure_half_way_leaves_nothing(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from okbench.base.errors import ConfigError, FetchError
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.datasets.fetch import download, places
+from okbench.datasets.fetch import download, obtain, places
 from tests.datasets.fetch_world import QUICK, ROWS, World, sha256
 
 RIGHT = sha256(ROWS)
@@ -86,6 +86,15 @@ def test_a_server_that_sends_byte_by_byte_is_left_and_asked_again(world: World, 
     assert "arrived for 0 s (3 tries)" in result.message
 
 
+@pytest.mark.parametrize("mood", ["continue", "drip-head"])
+def test_the_connection_of_an_answer_that_was_left_is_closed(world: World, mood: str) -> None:
+    world.describe(content_sha256=RIGHT)
+    world.serve(ROWS, mood)
+    assert world.fetch().state == "failed"
+    for _ in range(QUICK.tries):
+        assert world.server.left.acquire(timeout=30)
+
+
 def test_a_body_of_unknown_length_leaves_room_on_the_disk(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,16 +109,39 @@ def test_a_body_of_unknown_length_leaves_room_on_the_disk(
     assert (world.held, world.parts) == ([], [])
 
 
-def test_a_body_of_unknown_length_ends_at_the_stated_most(
-    world: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("stated", "most"),
+    [
+        ({"bytes": len(ROWS)}, len(ROWS)),
+        ({"content_bytes": len(ROWS)}, 2 * len(ROWS) + (1 << 20)),
+        ({"rows": 4000}, 17 << 20),
+        ({"rows": 90_000}, 90_000 * 3 * 100 + (1 << 20)),
+        ({}, 3 << 20),
+    ],
+)
+def test_a_body_of_unknown_length_ends_where_its_entry_says(
+    world: World, monkeypatch: pytest.MonkeyPatch, stated: dict[str, int], most: int
 ) -> None:
-    monkeypatch.setattr(download, "MOST_UNANNOUNCED", 100_000)
-    world.describe()
+    monkeypatch.setattr(obtain, "_MOST_UNANNOUNCED", (2 if not stated else 1 << 14) << 20)
+    source = {"url": world.server.url("/rows")}
+    if "bytes" in stated:
+        source |= stated
+    world.describe(**{"from": source, **(stated if "bytes" not in stated else {})})
     world.serve(ROWS, "longer")
-    assert "more than the 100,000 bytes" in world.fetch().message
+    assert f"more than the {most:,} bytes" in world.fetch().message
     assert (world.held, world.parts) == ([], [])
-    world.serve(ROWS[:90_000], "unannounced")
+    world.serve(ROWS, "unannounced")
     assert world.fetch().state == "fetched"
+
+
+def test_what_is_taken_of_a_file_of_unknown_length_is_more_than_any_file_has() -> None:
+    entries = map(dataset_catalogue.spec, dataset_catalogue.dataset_names())
+    files = [(entry, file) for entry in entries for file in entry.files.values()]
+    sizes = {file.name: (obtain.likely_most(entry, file), file) for entry, file in files}
+    known = [(most, file.content_bytes) for most, file in sizes.values() if file.content_bytes]
+    assert len(known) > 40
+    assert min(most / size for most, size in known) > 3
+    assert sizes["german.numer"][0] == 16 << 20
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-5", "1e3", "12, 13", "\u0661"])

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from okbench.base.errors import FetchError, UsageError
+from okbench.base.locks import try_lock
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.data_folder import path_of, record_of, status
-from okbench.datasets.fetch.fetching import by_hand_steps, fetch, verify
+from okbench.datasets.fetch import fetching
+from okbench.datasets.fetch.fetching import Progress, by_hand_steps, fetch, verify
 from tests.datasets.fetch_world import ROWS, World, sha256
 from tests.shared import SHARED
 
@@ -236,6 +238,23 @@ def test_verify_finds_a_changed_file_and_puts_it_aside(world: World) -> None:
     assert world.held == ["rows.txt.wrong"]
 
 
+def test_verify_waits_for_another_process_that_fetches_the_file(world: World) -> None:
+    world.describe(content_sha256=RIGHT)
+    world.serve(ROWS)
+    world.fetch()
+    (path,) = (world.data / ".okbench").glob("*.lock")
+    said: list[str] = []
+    with path.open("ab") as lock:
+        assert try_lock(lock.fileno())
+
+        def end_the_other(progress: Progress) -> None:
+            said.append(progress.message)
+            lock.close()
+
+        assert verify(["rows"], progress=end_the_other)[0].state == "here"
+    assert said[0] == "another process is fetching it; waiting"
+
+
 def test_verify_needs_no_writable_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def closed(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(self))
@@ -245,6 +264,7 @@ def test_verify_needs_no_writable_folder(world: World, monkeypatch: pytest.Monke
     path = world.fetch().path
     assert path is not None
     monkeypatch.setattr(Path, "replace", closed)
+    monkeypatch.setattr(fetching, "locked", closed)
     assert verify(["rows"])[0].state == "here"
     path.write_bytes(ROWS[::-1])
     (changed,) = verify(["rows"])

@@ -111,8 +111,8 @@ def test_reading_goes_on_byte_for_byte(
     assert len(set(read)) == len(read) == tries - 1 >= 3  # each try began behind the one before
 
 
-@pytest.mark.parametrize("states", [1, 3])
-def test_a_reading_that_was_killed_goes_on(states: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("states", "is_damaged"), [(1, False), (3, False), (3, True)])
+def test_a_reading_that_was_killed_goes_on(states: int, is_damaged: bool, tmp_path: Path) -> None:
     entered(tmp_path, "csv.gz")
     expected = prepared(tmp_path)
     again(tmp_path)
@@ -133,6 +133,9 @@ load("mine")
     assert done.returncode == -signal.SIGKILL
     (state,) = (tmp_path / "data/.arrays/mine").glob("*.unfinished/*/state.json")
     assert json.loads(state.read_text(encoding="utf-8"))["position"][1] > 1
+    if is_damaged:
+        values = max(state.parent.glob("*.bin"), key=lambda path: path.stat().st_size)
+        values.write_bytes(bytes(64) + values.read_bytes()[64:])
     assert prepared(tmp_path) == expected
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cluster_material import load, trial
+from cluster_material import load, measured, trial
 from trial_material import table
 
 from okbench.base.errors import DataError, UsageError
@@ -23,12 +25,13 @@ from okbench.trials.cluster.contract import Here, connect
 from okbench.trials.cluster.head import terms_of
 from okbench.trials.cluster.rows import RowsOfRun
 from okbench.trials.cluster.sources import Sources, sources_of
-from okbench.trials.cluster.tasks import Kept, Lacks, Refused, run_trial
+from okbench.trials.cluster.tasks import Kept, Lacks, Ran, Refused, run_trial
 from okbench.trials.cluster.versions import differences, versions_here
 from okbench.trials.plan.options import ClusterOptions, Options
 from okbench.trials.run.environment import hash_of
 from okbench.trials.run.estimate import dry_run
-from okbench.trials.run.protocol_loop import never
+from okbench.trials.run.protocol_loop import Limits, never
+from okbench.trials.run.run_trial import attempt
 from okbench.trials.search.subsample import Subsample
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
@@ -81,6 +84,21 @@ def test_rows_that_arrive_damaged_are_refused_and_not_kept(name: str) -> None:
     assert rows.sent_rows(name, key) is None
     send(name)
     assert rows.sent_rows(name, key) is not None
+
+
+def test_rows_that_are_damaged_after_they_were_sent_are_asked_for_again() -> None:
+    one = trial(dataset="sparse")
+    terms, key = terms_of([one], load, Options()), send("sparse")
+    labels = data_folder() / ".arrays/sent" / key / "labels.npy"
+    content = labels.read_bytes()
+    labels.write_bytes(content[:128] + content[128:][::-1])
+    reply = run_trial(HERE, terms, one)
+    assert isinstance(reply, Lacks)
+    assert "labels.npy: bytes 0 to" in reply.reason
+    send("sparse")
+    reply = run_trial(HERE, terms, one)
+    assert isinstance(reply, Ran)
+    assert measured(reply.outcome) == measured(attempt(one, load, Limits()))
 
 
 def test_the_key_of_a_part_of_rows_is_that_of_its_values() -> None:
@@ -168,6 +186,34 @@ def test_a_module_is_sent_with_what_it_imports_from_its_folder(modules: Path) ->
     folder = Path(found.folder())
     assert (folder / "shipped_package/inner.py").read_text() == "class L: ...\n"
     assert sources_of(["OGD"]) == Sources()
+
+
+def test_the_modules_of_a_process_that_was_killed_are_removed(
+    modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    script = (
+        "import os, sys; from okbench.trials.cluster.sources import Sources\n"
+        "print(Sources((('a.py', sys.argv[1].encode()),)).folder(), flush=True)\n"
+        "input(); os._exit(9)"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, word],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for word in ("killed", "runs")
+    ]
+    killed, runs = started
+    folders = [Path(str(each.stdout and each.stdout.readline()).strip()) for each in started]
+    killed.communicate("\n")
+    assert [folder.is_dir() for folder in folders] == [True, True]
+    mine = Path(sources_of(["shipped_learner:Mine"]).folder())
+    assert [folder.is_dir() for folder in (*folders, mine)] == [False, True, True]
+    runs.communicate("\n")
 
 
 def test_modules_that_are_too_large_are_not_sent(modules: Path) -> None:

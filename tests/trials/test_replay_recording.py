@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -137,6 +138,25 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be written"):
         write_record(ran(small("RBP"), load("blobs"), tmp_path / "file" / "one.json"), "")
+
+
+def test_a_text_of_one_record_never_stands_beside_the_arrays_of_another(tmp_path, monkeypatch):
+    text, arrays = tmp_path / "one.json", tmp_path / "one.npz"
+    runs = [ran(small("RBP", repetition=r), load("blobs"), text) for r in (1, 2)]
+    replace_file, seen = Path.replace, []
+
+    def interrupted(self, target):
+        replace_file(self, target)
+        seen.append((text.exists() and text.read_bytes(), arrays.read_bytes()))
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    for run in runs:
+        write_record(run, "a note")
+    (_, old_arrays), (old_text, _), (between, new_arrays), (new_text, _) = seen
+    assert old_text != new_text
+    assert old_arrays != new_arrays
+    assert between is False
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.json", "one.npz"]
 
 
 def test_one_trial_is_chosen_from_a_table():

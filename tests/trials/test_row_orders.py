@@ -168,7 +168,7 @@ def on_disk(folder: Path, data: Dataset) -> Dataset:
     """The same rows, mapped from files."""
     sparse = not isinstance(data.X, np.ndarray)
     write_features(folder, [data.X], data.n_features, sparse)
-    write_array(folder / "labels.npy", data.y)
+    write_array(folder, "labels.npy", data.y)
     y = np.load(folder / "labels.npy", mmap_mode="c").view(np.ndarray)
     return replace(data, X=read_features(folder, data.n_features), y=y)
 

@@ -5,6 +5,8 @@ import json
 import math
 import os
 import resource
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -400,3 +402,26 @@ def test_a_new_file_s_name_is_forced_to_the_disk(
     monkeypatch.setattr("okbench.trials.store.files.sync_folder", synced.append)
     filled(tmp_path, outcome(0))
     assert tmp_path / "lsokl" in synced
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from okbench.base.whole_files import replacing
+ours, others = map(Path, sys.argv[1:])
+with replacing(ours) as one, replacing(others) as other:
+    one.write(b"half of the ne")
+    os._exit(9)
+"""
+
+
+def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    ours, others = tmp_path / "ours.jsonl", tmp_path / "others.jsonl"
+    subprocess.run([sys.executable, "-c", KILLED, ours, others], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    with Store(ours).locked():
+        (left,) = (path for path in tmp_path.iterdir() if path.suffix == ".tmp")
+    with Store(others).locked():
+        assert not left.exists()

@@ -66,7 +66,7 @@ class ReaderSpec:
     label_column: int = 0  # the label's column in that file
     joined_with: str = ""  # key of a table joined to each row
     # a user's own file: missing values take the mean of the rows before
-    filled: bool = field(default=False, repr=False)
+    filled: bool = False
 
     def written(self) -> dict[str, Any]:
         """What the entry of a dataset says of a reader: all that is not as usual."""
@@ -138,7 +138,7 @@ class VariantSpec:
     prepared: Ingredient = AS_DESCRIBED  # where the preparation comes from
     note: str = ""  # why the rows are not those of the paper
     where: str = ""
-    hash: int = field(default=0, repr=False)  # so many columns, to which all are hashed at the end
+    hash: int = 0  # so many columns, to which all are hashed at the end
 
 
 @dataclass(frozen=True)

@@ -2,25 +2,27 @@
 
 A thread of its own receives the answer and hands it over in pieces. Whatever the server does, the
 caller waits no longer than `Patience` allows: a server that sends its headers, the lengths of its
-chunks or the body byte by byte is left, and so is a name server that does not answer.
+chunks or the body byte by byte is left, and so is a name server that does not answer. The
+connection of an answer that is left is closed, which ends its thread.
 """
 
 from __future__ import annotations
 
 import queue
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from okbench.base.errors import FetchError
 
 if TYPE_CHECKING:
-    from requests import Response
+    from requests import Response, Session
 
 _PIECE = 256 << 10
 _PIECES_AHEAD = 8
@@ -78,6 +80,7 @@ class Answer:
         self._url, self._sent, self._patience, self._idle = url, headers, patience, idle
         self._arrived: queue.Queue[Response | bytes | Exception] = queue.Queue(_PIECES_AHEAD)
         self._left = threading.Event()
+        self._connections: list[socket.socket] = []
         self._waited, self._counted = 0.0, 0
         self.status, self.reason, self.headers = 0, "", {}
 
@@ -90,7 +93,7 @@ class Answer:
         try:
             head = self._next()
         except BaseException:
-            self._left.set()
+            self._leave()
             raise
         assert not isinstance(head, bytes)
         self.status, self.reason, self.headers = head.status_code, head.reason, head.headers
@@ -102,7 +105,7 @@ class Answer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._left.set()
+        self._leave()
 
     @property
     def length(self) -> int | None:
@@ -150,15 +153,11 @@ class Answer:
         self._waited, self._counted = -waiting, 0
 
     def _receive(self) -> None:
-        import requests
 
         patience = self._patience
         try:
-            session = requests.Session()
-            # it would read the address of a redirect, which anything may stand in
-            session.get_redirect_target = lambda resp: None  # type: ignore[method-assign]
             with (
-                session,
+                _session(self._connected) as session,
                 session.get(
                     self._url,
                     headers=dict(self._sent),
@@ -178,6 +177,17 @@ class Answer:
             with suppress(_LeftError):
                 self._hand_over(_reason(error, self._url, patience))
 
+    def _connected(self, connection: socket.socket) -> None:
+        self._connections.append(connection)
+        if self._left.is_set():
+            _close(connection)
+
+    def _leave(self) -> None:
+        """Nobody waits any more: end the thread, even where a flood of headers keeps it reading."""
+        self._left.set()
+        for connection in tuple(self._connections):
+            _close(connection)
+
     def _hand_over(self, what: Response | bytes | Exception) -> None:
         while not self._left.is_set():
             try:
@@ -185,6 +195,36 @@ class Answer:
             except queue.Full:
                 continue
         raise _LeftError
+
+
+def _session(connected: Callable[[socket.socket], None]) -> Session:
+    """A session that follows no redirect, and shows each connection that it has made."""
+    import requests
+    from requests.adapters import HTTPAdapter
+
+    class Adapter(HTTPAdapter):
+        def get_connection_with_tls_context(self, *given: Any, **options: Any) -> Any:
+            pool: Any = super().get_connection_with_tls_context(*given, **options)
+
+            class Connection(pool.ConnectionCls):  # type: ignore[misc]
+                def connect(self) -> None:
+                    super().connect()
+                    connected(self.sock)
+
+            pool.ConnectionCls = Connection
+            return pool
+
+    session = requests.Session()
+    # it would read the address of a redirect, which anything may stand in
+    session.get_redirect_target = lambda resp: None  # type: ignore[method-assign]
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Adapter())
+    return session
+
+
+def _close(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def whole_number(text: str) -> int | None:

@@ -24,7 +24,6 @@ from okbench.datasets.fetch.answer import Answer, Patience, TryAgainError, whole
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 RESERVE = 1 << 30  # bytes of the disk that a download of unknown length leaves free
-MOST_UNANNOUNCED = 1 << 34  # bytes of a download of unknown length; the largest set has 12 GB
 
 _MOST_REDIRECTS = 5
 _WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -46,6 +45,7 @@ class DownloadRequest:
     checked_later: bool  # a known checksum will show whether a continued file is right
     bytes: int | None  # when known beforehand
     most: int  # refuse a longer file
+    most_unannounced: int  # the same where the server does not say how long it is
     patience: Patience
     progress: Callable[[int, int | None], None]  # bytes here, bytes in all; may raise to stop
     notify: Callable[[str], None]
@@ -261,9 +261,7 @@ def _append(answer: Answer, request: DownloadRequest, start: int, total: int | N
             arrived += len(piece)
             if arrived > _most(request, total):
                 discard(request.part)
-                raise FetchError(
-                    f"{request.url}: more than the {_most(request, total):,} bytes expected arrived"
-                )
+                raise FetchError(_too_long(request, total))
             if total is None and arrived - looked >= _LOOK_AT_DISK:
                 looked = arrived
                 _check_reserve(request, arrived)
@@ -273,8 +271,15 @@ def _append(answer: Answer, request: DownloadRequest, start: int, total: int | N
     return arrived
 
 
+def _too_long(request: DownloadRequest, total: int | None) -> str:
+    said = f"{request.url}: more than the {_most(request, total):,} bytes expected arrived"
+    if total is not None or request.bytes is not None:
+        return said
+    return f"{said}; if the file is longer, state its 'bytes' in the entry of the dataset"
+
+
 def _most(request: DownloadRequest, total: int | None) -> int:
-    return request.most if total is not None else min(request.most, MOST_UNANNOUNCED)
+    return request.most if total is not None else request.most_unannounced
 
 
 def _check_room(request: DownloadRequest, start: int, total: int | None) -> None:

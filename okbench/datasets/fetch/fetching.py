@@ -3,7 +3,7 @@
     fetch(["cod-rna"])                          the files of a set, several at once
     fetch(names, mirror="/media/bundle")        from a folder or address instead
     fetch(names, to=Path("bundle"))             and an offline bundle of them
-    verify(names)                               hash the held files again
+    verify(names)                               check the held files and prepared rows again
 
 A file that fails does not stop the others: each has its `FetchResult`.
 """
@@ -14,14 +14,14 @@ import errno
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from okbench.base.errors import FetchError, OkbenchError, safe_to_show
+from okbench.base.errors import FetchError, OkbenchError, StoreError, safe_to_show
 from okbench.base.locks import locked
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.catalogue.specs import DatasetSpec, FileSpec
@@ -94,16 +94,22 @@ def fetch(
 
 
 def verify(names: Sequence[str], *, progress: Callback | None = None) -> list[FetchResult]:
-    """Hash every held file again; one that changed is set aside and reported."""
+    """Hash every held file again, and compare prepared rows with their checksums. A held file that
+    changed is set aside and reported."""
+    entries = {entry.name: entry for entry in map(dataset_catalogue.spec, names)}
     meter = Meter(progress, threading.Event())
-    return [
-        _attempt(
-            FetchTask(entry, file, None, Patience(), meter.of(entry.name, file.name)), check_again
-        )
-        for entry in map(dataset_catalogue.spec, names)
-        for file in entry.files.values()
-        if not file.path and record_of(file)
-    ]
+    results: list[FetchResult] = []
+    for key, files in _groups(entries.values()).items():
+        tasks = [
+            FetchTask(entry, file, None, Patience(), meter.of(entry.name, file.name))
+            for entry, file in files
+            if not file.path and _is_recorded(file)
+        ]
+        if tasks:
+            results += _verify_group(key, tasks)
+    results += [result for name in entries for result in _verify_prepared(name)]
+    places = {name: place for place, name in enumerate(entries)}
+    return sorted(results, key=lambda result: places[result.dataset])
 
 
 def by_hand_steps(name: str) -> tuple[str, ...]:
@@ -138,6 +144,40 @@ def _fetch_group(key: str, group: Sequence[FetchTask], bundle: Path | None) -> l
             return results
     except (OkbenchError, OSError) as error:
         return [_failed(task, error) for task in group]
+
+
+def _verify_group(key: str, group: Sequence[FetchTask]) -> list[FetchResult]:
+    """Check the files of a group, while no other process fetches them."""
+    try:
+        with ExitStack() as held:
+            try:
+                held.enter_context(_group_lock(key, group[0].ticker))
+            except OSError as error:  # a folder that may only be read is checked without a lock
+                if error.errno not in _NOT_WRITABLE:
+                    raise
+            return [_attempt(task, check_again) for task in group]
+    except (OkbenchError, OSError) as error:
+        return [_failed(task, error) for task in group]
+
+
+def _verify_prepared(name: str) -> Iterator[FetchResult]:
+    from okbench.datasets.prepare.prepared_files import check_kept
+
+    for folder, size, damage in check_kept(name):
+        file = folder.relative_to(data_folder()).as_posix()
+        if damage:
+            message = f"{damage}; the rows are prepared again when they are next used"
+            yield FetchResult(name, file, "failed", folder, message=message)
+        else:
+            yield FetchResult(name, file, "here", folder, size, "checksum")
+
+
+def _is_recorded(file: FileSpec) -> bool:
+    """Whether a file has a record, perhaps a damaged one."""
+    try:
+        return record_of(file) is not None
+    except StoreError:
+        return True
 
 
 def _group_lock(key: str, ticker: Ticker) -> AbstractContextManager[None]:

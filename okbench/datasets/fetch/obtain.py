@@ -21,6 +21,10 @@ from okbench.datasets.unpack import DAMAGED, Measured, extract, limit, measure
 
 _COPY_BYTES = 1 << 20
 _MOST_BYTES = 1 << 36  # of a download whose length only its server knows
+_MOST_UNANNOUNCED = 1 << 34  # bytes, where it does not say; the largest set has 12 GB
+_LEAST_UNANNOUNCED = 16 << 20  # bytes; an archive holds documents as well
+_VALUE_BYTES = 100  # of a number with its index: three times what the longest takes as a text
+_MOST_VALUES = 1000  # in a row, on average: rows of more columns are sparse
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -131,17 +135,29 @@ def _request(place: Place, task: FetchTask, part: Path) -> DownloadRequest:
         )
     hosts = {urlsplit(each.url).hostname or "" for each in file.sources}
     whole = 2 * file.content_bytes if file.content_bytes and not source.member else None
+    exact = source.bytes if place.official else None
     return DownloadRequest(
         url=source.url,
         part=part,
         hosts=dataset_catalogue.redirects() | hosts,
         checked_later=file.hashed,
-        bytes=source.bytes if place.official else None,
+        bytes=exact,
         most=(whole or _MOST_BYTES) + _COPY_BYTES,
+        most_unannounced=exact or (whole or likely_most(task.entry, file)) + _COPY_BYTES,
         patience=task.patience,
         progress=task.ticker.advance,
         notify=task.ticker.notify,
     )
+
+
+def likely_most(entry: DatasetSpec, file: FileSpec) -> int:
+    """Bytes that the rows and columns stated of a file can have, generously, packed or not."""
+    readers = [one for one in entry.variants.values() if file in entry.files_of(one)]
+    rows = file.rows or max((one.rows or 0 for one in readers if one.first is None), default=0)
+    if not rows or entry.features is None:
+        return _MOST_UNANNOUNCED
+    values = rows * (min(entry.features, _MOST_VALUES) + 1)
+    return min(_MOST_UNANNOUNCED, max(_LEAST_UNANNOUNCED, values * _VALUE_BYTES))
 
 
 def _copy(source: Path, target: Path, task: FetchTask) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,6 +28,12 @@ from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare
 from okbench.datasets.prepare.prepared_files import About, PreparedFiles
 from okbench.datasets.prepare.unfinished import UnfinishedFile
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows, values_at
+
+# of a variant; what it says besides is about the rows, and changes none of them
+PREPARATION_OPTIONS = (
+    *("use", "distinct", "first", "above", "labels", "scale", "split", "orders", "task", "train"),
+    "hash",
+)
 
 _loaded: dict[tuple[str, str], Dataset] = {}
 _turns: dict[tuple[str, str], Lock] = {}
@@ -90,16 +95,15 @@ def _located(file: FileSpec) -> Path:
 
 
 def _key(entry: DatasetSpec, variant: VariantSpec) -> str:
-    """A key that changes with the raw bytes, the readers, the preparation and their options."""
-    plain = replace(variant, where="", note="", rows=None)
-    parts = [f"{READER_VERSION}/{PREPARATION_VERSION}", repr(plain), repr(entry.features)]
-    parts += [f"hash {variant.hash}"] if variant.hash else []
+    """A key that changes with the raw bytes, the readers, the preparation and their options, and
+    with nothing else: variants that prepare the same rows share them."""
+    parts = [f"{READER_VERSION}/{PREPARATION_VERSION}", f"{entry.features} columns are read"]
+    parts += [f"{option} {getattr(variant, option)!r}" for option in PREPARATION_OPTIONS]
     for file in entry.files_of(variant):
         record = record_of(file)
         state = _located(file).stat()
         content = record.content_sha256 if record else f"{state.st_size} {state.st_mtime_ns}"
-        filled = " filled" if file.reader.filled else ""
-        parts.append(f"{file.key} {content} {file.reader!r}{filled}")
+        parts.append(f"{file.key} {content} {file.reader!r}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
 
 
@@ -117,10 +121,11 @@ def _make(entry: DatasetSpec, variant: VariantSpec, folder: Path, unfinished: Pa
 
         parts = filled_parts(parts, scratch)
     ready = prepare(entry.name, MultiFileRows(parts), variant)
+    about = written(ready, folder)
     if variant.orders:
         orders = _orders(entry, variant, len(ready.rows))
-        prepared_files.write_array(folder / "orders.npy", orders)
-    return written(ready, folder)
+        about.checksums.update(prepared_files.write_array(folder, "orders.npy", orders))
+    return about
 
 
 def prepared_already(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> None:
@@ -132,8 +137,8 @@ def prepared_already(entry: DatasetSpec, variant: VariantSpec, folder: Path) -> 
 
 def written(ready: Prepared, folder: Path) -> About:
     """Write rows into a folder, and say what they are."""
-    prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
-    prepared_files.write_array(folder / "labels.npy", ready.y)
+    checksums = prepared_files.write_features(folder, ready.blocks(), ready.width, ready.sparse)
+    checksums |= prepared_files.write_array(folder, "labels.npy", ready.y)
     X = prepared_files.read_features(folder, ready.width)
     after = Ranges.of(MultiFileRows([FileRows(X, ready.y)]), range(len(ready.rows)))
     return About(
@@ -147,6 +152,7 @@ def written(ready: Prepared, folder: Path) -> About:
         after=after.summary()
         | _target(ready, ready.y)
         | ({"hashed": ready.collisions.words} if ready.collisions else {}),
+        checksums=checksums,
     )
 
 

@@ -4,7 +4,8 @@
         X.npy, or values.npy, columns.npy and starts.npy; labels.npy, orders.npy, about.json
 
 The key stands for the raw bytes, the readers and the preparation: a folder is made once and never
-changed. One that cannot be read as it was written is made again.
+changed. The checksums of its files are in about.json. A process compares them when it first opens a
+folder, so that no damaged byte reaches a learner; damaged rows are prepared again.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,10 +31,19 @@ from okbench.base.shared_types import Task
 from okbench.base.whole_files import make_folder, replacing, sync_folder
 from okbench.datasets.data_folder import data_folder
 from okbench.datasets.dataset_types import Dataset
+from okbench.datasets.prepare.checksums import (
+    PIECE,
+    DamagedRowsError,
+    OlderRowsError,
+    PieceChecksums,
+    check_file,
+    checksums_of,
+)
 from okbench.datasets.prepare.unfinished import is_kept
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
 
 _ABOUT = "about.json"
+_intact: set[tuple[int, ...]] = set()  # files that this process has compared with their checksums
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,7 @@ class About:
     before: dict[str, Any]
     after: dict[str, Any]
     own: dict[str, Any] = field(default_factory=dict)  # how a user's own file was read
+    checksums: dict[str, list[int]] = field(default_factory=dict)  # of each file, by piece
 
 
 @dataclass(frozen=True)
@@ -60,25 +73,29 @@ class PreparedFiles:
 class NpyWriter:
     """A .npy file written a block at a time, and forced to the disk at the end.
 
-    Its length is known only then.
+    Its length is known only then, and so are its `checksums`.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, columns: int | None = None) -> None:
-        self._dtype, self._columns, self._rows = np.dtype(dtype), columns, 0
+        self._path, self._dtype, self._columns, self._rows = path, np.dtype(dtype), columns, 0
         self._file = path.open("wb")
         self._head()
         self._data_at = self._file.tell()
+        self._content = PieceChecksums([0], self._data_at)
+        self.checksums = self._content.values
 
     def append(self, block: NDArray[Any]) -> None:
         """Add rows at the end."""
-        self._file.write(np.ascontiguousarray(block, dtype=self._dtype).data)
+        content = np.ascontiguousarray(block, dtype=self._dtype)
+        self._file.write(content.data)
+        self._content.add_array(content)
         self._rows += len(block)
 
     def __enter__(self) -> NpyWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Write the length into the space that NumPy leaves for it."""
+        """Write the length into the space that NumPy leaves for it, in the first piece."""
         with self._file:
             if kind is None:
                 self._file.seek(0)
@@ -87,6 +104,7 @@ class NpyWriter:
                     raise StoreError("the header of a .npy file grew: an error of okbench")
                 self._file.flush()
                 os.fsync(self._file.fileno())
+                self.checksums[:1] = checksums_of(self._path, min(PIECE, self._content.size))
 
     def _head(self) -> None:
         shape = (self._rows,) if self._columns is None else (self._rows, self._columns)
@@ -97,23 +115,34 @@ class NpyWriter:
 def find_or_make(dataset: str, key: str, make: Callable[[Path, Path], About]) -> PreparedFiles:
     """The rows of that key; `make` writes them into an empty folder when they are not there. It is
     given a second folder for what it keeps of files that it has not read to their end."""
-    parent = folder_of(dataset, key).parent
-    found = open_prepared(parent / key, dataset)
-    if found:
-        return found
+    folder = folder_of(dataset, key)
+    with suppress(DamagedRowsError):
+        if found := open_prepared(folder, dataset):
+            return found
     try:
-        make_folder(parent)
-        with locked(parent / f"{key}.lock"):
-            found = open_prepared(parent / key, dataset)
+        make_folder(folder.parent)
+        with locked(folder.with_name(f"{key}.lock")):
+            try:
+                found = open_prepared(folder, dataset)
+            except DamagedRowsError as damage:
+                found = None
+                _say(f"{damage}; the rows are prepared again")
             if found is None:
-                _make(parent, key, make)
-                found = _read(parent / key, dataset)
+                _make(folder.parent, key, make)
+                found = _read(folder, dataset)
             return found
     except OSError as error:
         raise StoreError(
-            f"{parent}: prepared rows cannot be kept ({error.strerror or error}); "
+            f"{folder.parent}: prepared rows cannot be kept ({error.strerror or error}); "
             "make room, or set OKBENCH_DATA to another folder; what was read so far is kept"
         ) from error
+
+
+def _say(line: str) -> None:
+    """Print a line on stderr, above the progress bars."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
 
 
 def folder_of(dataset: str, key: str) -> Path:
@@ -123,7 +152,7 @@ def folder_of(dataset: str, key: str) -> Path:
 
 def linked(source: Path, folder: Path) -> About:
     """Give the files of a folder of rows a second place, without a copy where the disk can."""
-    about = About(**json.loads((source / _ABOUT).read_text(encoding="utf-8")))
+    about = read_about(source)
     for name in about.sizes:
         try:
             os.link(source / name, folder / name)
@@ -142,8 +171,15 @@ def _make(parent: Path, key: str, make: Callable[[Path, Path], About]) -> None:
         fresh.mkdir()
         about = make(fresh, unfinished)
         sizes = {path.name: path.stat().st_size for path in sorted(fresh.glob("*.npy"))}
+        # of files that came from elsewhere, nobody has computed them yet
+        checksums = {
+            name: about.checksums.get(name) or checksums_of(fresh / name, size)
+            for name, size in sizes.items()
+        }
         with replacing(fresh / _ABOUT) as file:
-            file.write(json.dumps(asdict(about) | {"sizes": sizes}).encode())
+            file.write(
+                json.dumps(asdict(replace(about, sizes=sizes, checksums=checksums))).encode()
+            )
         fresh.replace(parent / key)
         sync_folder(parent)
     except BaseException as error:
@@ -155,18 +191,78 @@ def _make(parent: Path, key: str, make: Callable[[Path, Path], About]) -> None:
 
 
 def open_prepared(folder: Path, dataset: str) -> PreparedFiles | None:
-    """Arrays mapped from disk; None when they are not there or not as they were written."""
+    """Arrays mapped from disk; None when they are not there. DamagedRowsError says which of them is
+    not as it was written."""
     try:
-        return _read(folder, dataset)
-    except Exception:  # NumPy raises nearly anything for a damaged header
-        return None
+        return _read(folder, dataset) if folder.is_dir() else None
+    except DamagedRowsError:
+        raise
+    except Exception as error:  # NumPy raises nearly anything for a damaged header
+        raise DamagedRowsError(f"{folder}: cannot be read ({error})") from error
+
+
+def remove_damaged(dataset: str, key: str) -> None:
+    """Remove the rows of that key, unless they are as they were written."""
+    folder = folder_of(dataset, key)
+    with suppress(OSError), locked(folder.with_name(f"{key}.lock")):
+        try:
+            open_prepared(folder, dataset)
+        except DamagedRowsError:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_about(folder: Path) -> About:
+    """What is recorded of the arrays of a folder. DamagedRowsError if that cannot be read, or if a
+    file has become shorter or longer; what is in the files is not looked at."""
+    try:
+        about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
+        for name, size in about.sizes.items():
+            if (folder / name).stat().st_size != size:
+                raise DamagedRowsError(
+                    f"{folder / name}: it had {size:,} bytes when it was written"
+                )
+        if about.checksums.keys() != about.sizes.keys():
+            raise DamagedRowsError(
+                f"{folder}: without checksums, from an earlier version of okbench"
+            )
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedRowsError(f"{folder}: cannot be read ({error})") from error
+    return about
+
+
+def check_kept(dataset: str = "") -> Iterator[tuple[Path, int, str]]:
+    """Compare the prepared rows of a dataset, or of all of them, with their checksums: each folder,
+    the bytes in it, and what is damaged if anything is."""
+    whole = data_folder() / ".arrays"
+    for parent in [whole / dataset] if dataset else sorted(whole.glob("*")):
+        folders = sorted(parent.iterdir()) if parent.is_dir() else []
+        for folder in folders:
+            if not folder.is_dir() or "." in folder.name:  # it has a suffix until it is finished
+                continue
+            try:
+                about = read_about(folder)
+                for name, size in about.sizes.items():
+                    check_file(folder / name, size, about.checksums[name])
+                yield folder, sum(about.sizes.values()), ""
+            except OlderRowsError:  # they are not used again
+                continue
+            except (DamagedRowsError, OSError) as error:
+                yield folder, 0, str(error)
+
+
+def _check_once(folder: Path, about: About) -> None:
+    """Compare the files with their checksums, unless this process has done so before."""
+    for name, size in about.sizes.items():
+        state = (folder / name).stat()
+        mark = (state.st_dev, state.st_ino, state.st_mtime_ns)
+        if mark not in _intact:
+            check_file(folder / name, size, about.checksums[name])
+            _intact.add(mark)
 
 
 def _read(folder: Path, dataset: str) -> PreparedFiles:
-    about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
-    for name, size in about.sizes.items():
-        if (folder / name).stat().st_size != size:
-            raise StoreError(f"{folder / name}: not as it was written; delete it and try again")
+    about = read_about(folder)
+    _check_once(folder, about)
     X, y = read_features(folder, about.width), _mapped(folder / "labels.npy")
     if y.shape != (X.shape[0],):
         raise ValueError("labels of other rows")
@@ -211,13 +307,16 @@ def _mapped(path: Path, *kinds: str) -> NDArray[Any]:
     return found
 
 
-def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool) -> None:
-    """Features, one block at a time: X.npy, or values, columns and starts."""
+def write_features(
+    folder: Path, blocks: Iterable[Matrix], width: int, sparse: bool
+) -> dict[str, list[int]]:
+    """Features, one block at a time: X.npy, or values, columns and starts; and the checksums of
+    these files."""
     if not sparse:
         with NpyWriter(folder / "X.npy", np.float64, width) as dense:
             for block in blocks:
                 dense.append(cast("NDArray[Any]", block))
-        return
+        return {"X.npy": dense.checksums}
     counts: list[NDArray[Any]] = []
     with (
         NpyWriter(folder / "values.npy", np.float64) as values,
@@ -228,13 +327,16 @@ def write_features(folder: Path, blocks: Iterable[Matrix], width: int, sparse: b
             values.append(rows.data)
             columns.append(rows.indices)
             counts.append(np.diff(rows.indptr))
-    write_array(folder / "starts.npy", starts_of(np.concatenate(counts)))
+    starts = write_array(folder, "starts.npy", starts_of(np.concatenate(counts)))
+    return {"values.npy": values.checksums, "columns.npy": columns.checksums, **starts}
 
 
-def write_array(path: Path, values: NDArray[Any]) -> None:
-    """An array of one or two axes."""
-    with NpyWriter(path, values.dtype, values.shape[1] if values.ndim == 2 else None) as file:
+def write_array(folder: Path, name: str, values: NDArray[Any]) -> dict[str, list[int]]:
+    """An array of one or two axes as a file of that name, and the checksums of it."""
+    columns = values.shape[1] if values.ndim == 2 else None
+    with NpyWriter(folder / name, values.dtype, columns) as file:
         file.append(values)
+    return {name: file.checksums}
 
 
 def disk_array_folder() -> Path | None:

@@ -2,17 +2,19 @@
 
     <key>.unfinished/<file key>/
         values.bin, …   the arrays read so far
-        state.json      the place in the file, the lengths of the arrays, and what the reader knows
+        state.json      the place in the file, the lengths of the arrays, their checksums, and what
+                        the reader knows
 
 The state is written after every 64 MB of a file, when the arrays are on the disk. Whatever comes
 behind it, in a process that was killed or on a disk that is full, is cut off and read again: the
-arrays are then those of a reading without interruption, byte for byte.
+arrays are then those of a reading without interruption, byte for byte. If they are damaged, the
+file is read from its beginning.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +23,7 @@ from numpy.typing import DTypeLike
 
 from okbench.base.errors import StoreError
 from okbench.base.whole_files import make_folder, replacing
+from okbench.datasets.prepare.checksums import DamagedRowsError, PieceChecksums, check_file
 from okbench.datasets.readers.chunks import BEGINNING, Position
 from okbench.datasets.readers.disk_array import DiskArray, DiskArrays, disk_full
 from okbench.datasets.unpack import packing
@@ -38,7 +41,10 @@ class UnfinishedFile(DiskArrays):
         self._home, self._path = folder, path
         self._every = EVERY if every is None else every
         self._arrays: dict[str, DiskArray] = {}
-        self._kept = _read_state(folder / _STATE)
+        self._kept = _read_state(folder)
+        self._checksums: dict[str, PieceChecksums] = defaultdict(PieceChecksums)
+        for name, size in self._kept.get("bytes", {}).items():
+            self._checksums[name] = PieceChecksums(self._kept["checksums"][name], size)
         self.found = self._kept.get("reader", {})
         self.position = Position(*self._kept.get("position", BEGINNING))
         self.ended = bool(self._kept.get("ended"))
@@ -53,8 +59,6 @@ class UnfinishedFile(DiskArrays):
         try:
             make_folder(self._home)
             file = self._files.enter_context(path.open("r+b" if size else "w+b"))
-            if file.seek(0, os.SEEK_END) < size:
-                raise StoreError(f"{path}: shorter than its state says; delete {self._home}")
             file.truncate(size)
             file.seek(size)
         except OSError as error:
@@ -79,7 +83,15 @@ class UnfinishedFile(DiskArrays):
         position, reader = self._latest
         try:
             sizes = {name: array.to_disk() for name, array in self._arrays.items()}
-            state = {"position": position, "bytes": sizes, "reader": reader(), "ended": ended}
+            for name, size in sizes.items():
+                self._checksums[name].add_file(self._home / f"{name}.bin", size)
+            state = {
+                "position": position,
+                "bytes": sizes,
+                "checksums": {name: self._checksums[name].values for name in sizes},
+                "reader": reader(),
+                "ended": ended,
+            }
             with replacing(self._home / _STATE) as file:
                 file.write(json.dumps(state).encode())
         except OSError as error:
@@ -96,10 +108,14 @@ def is_kept(folder: Path) -> bool:
     return any(folder.glob(f"*/{_STATE}"))
 
 
-def _read_state(path: Path) -> dict[str, Any]:
+def _read_state(folder: Path) -> dict[str, Any]:
+    """How far the file was read; nothing if the arrays are not those that were written by then."""
+    path = folder / _STATE
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        for name, size in found["bytes"].items():
+            check_file(folder / f"{name}.bin", size, found["checksums"][name])
+    except (FileNotFoundError, KeyError, DamagedRowsError):
         return {}
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}: cannot be read ({error}); delete its folder") from error

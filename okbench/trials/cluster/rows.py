@@ -3,6 +3,8 @@
 Rows that were sent are kept beside the rows that a worker has prepared itself, in files of NumPy
 under `.arrays/sent/`, and get their name only after every value has been hashed again. So they are
 sent once to each data folder: once to a machine, and once altogether where the folder is shared.
+The process that gives them to a learner compares them with their checksums; if they are damaged, it
+removes them, and they are sent again.
 """
 
 from __future__ import annotations
@@ -24,14 +26,17 @@ from okbench.base.errors import DataError, OkbenchError
 from okbench.base.shared_types import Task
 from okbench.base.whole_files import make_folder, move_into_place
 from okbench.datasets.catalogue.dataset_catalogue import is_known
-from okbench.datasets.data_folder import data_folder
 from okbench.datasets.dataset_types import Dataset, fingerprint
 from okbench.datasets.fetch.fetching import fetch
+from okbench.datasets.prepare.checksums import DamagedRowsError
 from okbench.datasets.prepare.prepared_files import (
     About,
     find_or_make,
+    folder_of,
     open_prepared,
+    read_about,
     read_features,
+    remove_damaged,
 )
 
 PIECE = 4 << 20  # bytes that are sent at a time
@@ -65,14 +70,27 @@ class RowsOfRun:
 
 def sent_rows(name: str, key: str) -> Dataset | None:
     """The rows that were sent to this data folder, under the name that the run gives them."""
-    found = open_prepared(data_folder() / ".arrays" / _SENT / key, name)
+    try:
+        found = open_prepared(folder_of(_SENT, key), name)
+    except DamagedRowsError:
+        remove_damaged(_SENT, key)
+        raise
     return found.dataset if found else None
+
+
+def is_sent(key: str) -> bool:
+    """Whether rows were sent to this data folder; what is in their files is not looked at."""
+    try:
+        read_about(folder_of(_SENT, key))
+    except DamagedRowsError:
+        return False
+    return True
 
 
 def lacks(name: str, variant: str, key: str, fetching: bool) -> str:
     """Why the rows are not in this data folder; empty when they are. They are fetched from their
     official address if that is asked for and they have one."""
-    if sent_rows(name, key) is not None:
+    if is_sent(key):
         return ""
     try:
         if not is_known(name):
@@ -153,7 +171,7 @@ def _read_afresh(folder: Path, record: About) -> Dataset:
 
 
 def _unfinished(key: str, delivery: str) -> Path:
-    return data_folder() / ".arrays" / _SENT / f"{key}.{delivery}.part"
+    return folder_of(_SENT, f"{key}.{delivery}.part")
 
 
 def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:

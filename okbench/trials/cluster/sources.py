@@ -7,21 +7,26 @@ not: a worker must have them installed, from the same sources.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sysconfig
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from modulefinder import ModuleFinder
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from threading import Lock
+from typing import BinaryIO
 
 from okbench.base.errors import UsageError
+from okbench.base.locks import try_lock
 from okbench.learners.registry import find, is_ours
 
 _MOST_BYTES = 1_000_000  # every task brings them along
-_unpacked: dict[str, TemporaryDirectory[str]] = {}
+_PREFIX, _LOCK = "okbench-learners-", ".lock"
+_unpacked: dict[str, tuple[TemporaryDirectory[str], BinaryIO]] = {}  # with the file that is locked
 _unpacking = Lock()
 
 
@@ -45,13 +50,33 @@ class Sources:
             return ""
         with _unpacking:
             if self.digest not in _unpacked:
-                folder = TemporaryDirectory(prefix="okbench-learners-")
+                _remove_leftovers()
+                folder, lock = _locked_folder()
                 for name, content in self.files:
                     path = Path(folder.name) / name
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
-                _unpacked[self.digest] = folder
-            return _unpacked[self.digest].name
+                _unpacked[self.digest] = folder, lock
+            return _unpacked[self.digest][0].name
+
+
+def _locked_folder() -> tuple[TemporaryDirectory[str], BinaryIO]:
+    """A folder that is removed when this process ends, and a file in it that is locked until then,
+    so that another process can remove what this one leaves if it is killed."""
+    while True:
+        folder = TemporaryDirectory(prefix=_PREFIX)
+        lock = (Path(folder.name) / _LOCK).open("wb")
+        if try_lock(lock.fileno()):  # else another process has taken it for a leftover
+            return folder, lock
+        lock.close()
+
+
+def _remove_leftovers() -> None:
+    """Remove the folders of processes that were killed."""
+    for lock in Path(gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+        with suppress(OSError), lock.open("r+b") as file:
+            if try_lock(file.fileno()):
+                shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:

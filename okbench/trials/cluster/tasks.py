@@ -93,8 +93,10 @@ def run_trial(here: Here, terms: RunTerms, trial: Trial) -> Reply | None:
         key = dict(terms.rows.keys)[trial.dataset, trial.variant]
         if reason := rows.lacks(trial.dataset, trial.variant, key, terms.fetching):
             return Lacks(here.place, _folder(), reason)
-        environment = _environment()
+        environment, were_sent = _environment(), rows.is_sent(key)
         outcome = _outcome(here, terms, trial)
+        if outcome and outcome.status == "failed" and were_sent and not rows.is_sent(key):
+            return Lacks(here.place, _folder(), outcome.reason)  # they were damaged
     except OkbenchError as error:
         return Refused(here.place, str(error))
     except OSError as error:

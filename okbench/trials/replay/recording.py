@@ -5,6 +5,7 @@ Nothing in it refers to okbench's generators: it holds rows, order and draws as 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import OkbenchError, StoreError, UsageError
+from okbench.base.whole_files import make_folder, replacing
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import find
 from okbench.papers.table_types import Table
@@ -104,7 +106,9 @@ def refuse_other(run: Replayed, outcome: Outcome | None) -> None:
 
 
 def write_record(run: Replayed, note: str) -> None:
-    """Write the record to its path, and its arrays to a .npz file of the same name beside it."""
+    """Write the record to its path, and its arrays to a .npz file of the same name beside it. An
+    old record is removed when both new files are on the disk, before one of them gets its name, so
+    that the text of a record never stands beside the arrays of another one."""
     path = run.record.path
     companion = path.with_suffix(".npz")
     arrays: dict[str, NDArray[Any]] = {}
@@ -115,9 +119,14 @@ def write_record(run: Replayed, note: str) -> None:
 
     text = record_text(run, note, beside)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(companion, **arrays)  # type: ignore[arg-type]
-        path.write_text(text, encoding="utf-8")
+        make_folder(path.parent)
+        with replacing(path) as text_file, replacing(companion) as array_file:
+            text_file.write(text.encode())
+            np.savez_compressed(array_file, **arrays)  # type: ignore[arg-type]
+            for file in (text_file, array_file):
+                file.flush()
+                os.fsync(file.fileno())
+            path.resolve().unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
 

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 from okbench.base.errors import StoreError
 from okbench.base.locks import try_lock
-from okbench.base.whole_files import make_folder, replacing, sync_folder
+from okbench.base.whole_files import make_folder, remove_leftovers, replacing, sync_folder
 from okbench.papers.table_names import file_of
 from okbench.trials.store.lines import (
     SCHEMA,
@@ -101,6 +101,7 @@ class Store:
                     f"{self.path}: another okbench run is writing here; wait for it, or choose "
                     "another folder with --results"
                 )
+            remove_leftovers(real)
             yield
 
     @contextmanager
