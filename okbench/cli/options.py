@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -206,6 +207,12 @@ where_to_run = together(
         help="With a cluster, a worker with another okbench, NumPy or learner: leave it out, or"
         " record how it differs.  [default: refuse]",
     ),
+    click.option(
+        "--wait-workers",
+        type=TIME,
+        help="With a cluster: end the run if there is no worker for this time: 90s, 30m or 2h. The"
+        " same command continues it.  [default: 10m]",
+    ),
 )
 
 
@@ -215,7 +222,8 @@ def asked_of_run(
     """What the options of a command ask of a run, here or on a cluster."""
     from okbench.trials.plan.options import Options
 
-    where = {name: rest.pop(name) for name in ("scheduler", "address", "rows", "other_versions")}
+    names = ("scheduler", "address", "rows", "other_versions", "wait_workers")
+    where = {name: rest.pop(name) for name in names}
     return Options(
         jobs=every_core(jobs),
         memory_limit=memory or math.inf,
@@ -233,6 +241,7 @@ def cluster_options(
     address: str | None,
     rows: Any,
     other_versions: Any,
+    wait_workers: float | None,
 ) -> ClusterOptions:
     """Where the cluster of a run is, and what is asked of its workers."""
     from okbench.base.errors import UsageError
@@ -243,6 +252,7 @@ def cluster_options(
         "--address": (address, ("ray",)),
         "--rows": (rows, CLUSTERS),
         "--other-versions": (other_versions, CLUSTERS),
+        "--wait-workers": (wait_workers, CLUSTERS),
     }
     for name, (value, backends) in belongs.items():
         if value is not None and backend not in backends:
@@ -250,6 +260,7 @@ def cluster_options(
             raise UsageError(f"{name} belongs to {wanted}")
     if backend not in CLUSTERS:
         return ClusterOptions()
-    return ClusterOptions(
+    asked = ClusterOptions(
         scheduler or address or "", rows or "send", other_versions or "refuse", jobs
     )
+    return asked if wait_workers is None else replace(asked, wait_workers=wait_workers)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,13 @@ class Scheduler:
         """A worker that is ready, with an empty data folder; it has gone after the block."""
         command = ["worker", self.address, "--name", name, "--nthreads", "1", "--no-dashboard"]
         data = {"OKBENCH_DATA": str(self.folder / f"data-{name}")}
-        started = start(self.folder, [*command, "--host", "127.0.0.1", *options], data)
+        process = start(self.folder, [*command, "--host", "127.0.0.1", *options], data)
         try:
             wait_for(lambda: name in self.names())
-            yield started
+            yield process
         finally:
-            started.terminate()
-            started.wait(BOUND)
+            process.terminate()
+            process.wait(BOUND)
             wait_for(lambda: name not in self.names())
 
     def names(self) -> set[str]:
@@ -63,7 +63,11 @@ class Scheduler:
         return {worker["name"] for worker in workers}
 
     def options(self, **more: Any) -> Options:
-        asked = {name: more.pop(name) for name in ("versions", "rows", "jobs") if name in more}
+        asked = {
+            name: more.pop(name)
+            for name in ("versions", "rows", "jobs", "wait_workers")
+            if name in more
+        }
         return Options(backend="dask", cluster=ClusterOptions(self.address, **asked), **more)
 
     def batches(self, trials: list[Trial], **more: Any) -> Any:
@@ -86,20 +90,29 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
-    folder = tmp_path_factory.mktemp("dask")
+@contextmanager
+def started(folder: Path, port: str = "0") -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A scheduler and its address."""
     file = folder / "scheduler.json"
-    command = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0"]
+    file.unlink(missing_ok=True)
+    command = ["scheduler", "--host", "127.0.0.1", "--port", port, "--dashboard-address", ":0"]
     process = start(folder, [*command, "--scheduler-file", str(file)], {})
     try:
         wait_for(lambda: file.is_file() and file.read_text().endswith("}"))
-        address = json.loads(file.read_text())["address"]
-        with Client(address, set_as_default=False) as client:
-            yield Scheduler(folder, address, client)
+        yield process, json.loads(file.read_text())["address"]
     finally:
         process.terminate()
         process.wait(BOUND)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
+    folder = tmp_path_factory.mktemp("dask")
+    with (
+        started(folder) as (_, address),
+        Client(address, set_as_default=False) as client,
+    ):
+        yield Scheduler(folder, address, client)
 
 
 def test_a_worker_with_an_empty_cache_gets_rows_and_learners_and_gives_the_same_outcomes(
@@ -119,7 +132,7 @@ def test_a_worker_with_an_empty_cache_gets_rows_and_learners_and_gives_the_same_
     for one in good:
         assert measured(outcomes[one.id]) == measured(attempt(one, load, Limits()))
     assert [outcomes[one.id].status for one in bad] == ["failed", "timeout", "failed"]
-    assert outcomes[bad[0].id].reason.endswith(": worker died (exit 7)")
+    assert outcomes[bad[0].id].reason.endswith(": worker died (exit 7), 4 times")
     assert "its process was ended" in outcomes[bad[1].id].reason
 
     environments = {
@@ -271,3 +284,52 @@ def test_an_address_where_no_scheduler_is_ends_the_run_with_the_address(
         closing(run_on_cluster([trial()], load, options)) as batches,
     ):
         list(batches)
+
+
+@pytest.mark.parametrize(
+    ("comes_back", "said"),
+    [(False, r"does not answer \(the connection is closed\)"), (True, "has had no worker for 1 s")],
+)
+def test_a_scheduler_that_is_lost_with_its_workers_ends_the_run(
+    comes_back: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("okbench.trials.cluster.dask._CONNECT_SECONDS", 20 if comes_back else 2)
+    slow = [trial("Sleeps", repetition=r) for r in range(100)]
+    with started(tmp_path) as (process, address):
+        with Client(address, set_as_default=False) as client:
+            here = Scheduler(tmp_path, address, client)
+            command = ["worker", address, "--name", "w", "--nthreads", "1", "--no-nanny"]
+            worker = start(tmp_path, command, {"OKBENCH_DATA": str(tmp_path / "data")})
+            wait_for(lambda: "w" in here.names())
+        with ExitStack() as second, here.batches(slow, wait_workers=1.0) as batches:
+            while not next(batches).outcomes:
+                pass
+            process.kill()
+            process.wait()
+            worker.kill()
+            worker.wait()
+            if comes_back:
+                second.enter_context(started(tmp_path, address.rpartition(":")[2]))
+            with pytest.raises(OkbenchError, match=said):
+                list(batches)
+
+
+def test_a_worker_that_is_stopped_is_named_and_goes_on_later(
+    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("okbench.trials.cluster.worker_watch._SILENT_SECONDS", 3.0)
+    slow = [trial("Sleeps", repetition=r, settings=(("seconds", 0.001),)) for r in range(8)]
+    found: list[Batch] = []
+    with scheduler.worker("stopped", "--no-nanny") as stopped, scheduler.batches(slow) as batches:
+        while not any(batch.outcomes for batch in found):
+            found.append(next(batches))
+        os.kill(stopped.pid, signal.SIGSTOP)
+        try:
+            while not found[-1].notices:
+                found.append(next(batches))
+        finally:
+            os.kill(stopped.pid, signal.SIGCONT)
+        assert found[-1].notices[0].startswith("no sign of life for 3 s from workers: stopped; ")
+        found += batches
+    outcomes = [outcome for batch in found for outcome in batch.outcomes]
+    assert [o.status for o in outcomes] == ["done"] * len(slow)

@@ -276,11 +276,11 @@ def test_an_engine_needs_its_address_and_its_own_options() -> None:
     with pytest.raises(UsageError, match="--address HOST:6379"):
         connect(Options(backend="ray"))
     with pytest.raises(UsageError, match="--scheduler belongs to --backend dask"):
-        command_line.cluster_options("ray", None, "tcp://x:1", None, None, None)
+        command_line.cluster_options("ray", None, "tcp://x:1", None, None, None, None)
     with pytest.raises(UsageError, match="--rows belongs to --backend dask or --backend ray"):
-        command_line.cluster_options("", None, None, None, "send", None)
-    asked = command_line.cluster_options("ray", 3, None, "auto", None, "record")
-    assert asked == ClusterOptions("auto", "send", "record", 3)
+        command_line.cluster_options("", None, None, None, "send", None, None)
+    asked = command_line.cluster_options("ray", 3, None, "auto", None, "record", 90.0)
+    assert asked == ClusterOptions("auto", "send", "record", 3, 90.0)
 
 
 @pytest.mark.parametrize("engine", ["dask", "ray"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,8 +48,8 @@ class Nodes:
         return closing(run_on_cluster(trials, load, Options(backend="ray", cluster=where, **more)))
 
 
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
+@contextmanager
+def one_node() -> Iterator[Nodes]:
     # the names of Ray's sockets are too long in the folders of pytest
     with TemporaryDirectory(prefix="ok") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")  # a token would be written to the home folder
@@ -67,6 +67,12 @@ def nodes() -> Iterator[Nodes]:
             yield Nodes(cluster, Path(folder))
         finally:
             cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with one_node() as found:
+        yield found
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
@@ -111,6 +117,19 @@ def test_trials_of_a_killed_node_run_again_and_are_counted_once(nodes: Nodes) ->
     outcomes = [outcome for batch in found for outcome in batch.outcomes]
     assert sorted(o.trial.id for o in outcomes) == sorted(one.id for one in slow)
     assert {o.status for o in outcomes} == {"done"}
+
+
+def test_a_run_whose_own_node_dies_ends_and_blames_no_trial() -> None:
+    slow = [trial("Sleeps", repetition=r) for r in range(20)]
+    found: list[Batch] = []
+    with one_node() as nodes, nodes.batches(slow) as batches:
+        while not any(batch.outcomes for batch in found):
+            found.append(next(batches))
+        (raylet,) = nodes.cluster.head_node.all_processes["raylet"]
+        raylet.process.kill()
+        with pytest.raises(OkbenchError, match=r"does not answer .* has died.* run again to go on"):
+            found += iter(batches)
+    assert {o.status for batch in found for o in batch.outcomes} == {"done"}
 
 
 def test_leaving_early_ends_the_trial_that_runs(nodes: Nodes) -> None:

@@ -16,6 +16,7 @@ four things that a run relies on:
 contract     what is asked of an engine
 dask, ray    the two engines
 head         from trials to outcomes, on the machine where the run was started
+worker_watch which workers are there, as the head sees them
 tasks        what a worker does, in processes that it can end
 rows         rows by fingerprint, found on a worker or sent to it
 sources      the modules of user-defined learners, sent with the trials
@@ -24,5 +25,6 @@ preview      what would be submitted
 """
 
 __all__ = [
-    "contract", "dask", "head", "preview", "ray", "rows", "sources", "tasks", "versions"
+    "contract", "dask", "head", "preview", "ray", "rows", "sources", "tasks", "versions",
+    "worker_watch",
 ]  # fmt: skip

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.trials.plan.options import Options
@@ -13,12 +15,14 @@ from okbench.trials.plan.options import Options
 @dataclass(frozen=True)
 class Place:
     """A worker: `id` is its name for the engine, `name` for people; it takes `slots` tasks at a
-    time on the machine `host`."""
+    time on the machine `host`. An engine that hears of its workers says since how many seconds it
+    has not (`silent`)."""
 
     id: str
     name: str
     host: str
     slots: int
+    silent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Here:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a task ended: with an answer, with what it raised, or with its worker (`lost`)."""
+    """How a task ended: with an answer, with what it raised, or with its worker (`lost`). Without
+    any of them, the engine dropped the task, and it is to be submitted again."""
 
     ticket: str
     answer: Any = None
@@ -46,6 +51,7 @@ class Cluster(Protocol):
 
     engine: str
     dashboard: str  # address of the engine's own pages, "" if there are none
+    exposed: str  # address on a network to which nothing is encrypted, "" if it is not such
 
     def places(self) -> Sequence[Place]:
         """The workers that are there now."""
@@ -99,6 +105,15 @@ def connect(options: Options) -> Cluster:
     from okbench.trials.cluster.ray import RayCluster
 
     return RayCluster(address, alone=options.timing)
+
+
+def is_local(address: str) -> bool:
+    """Whether an address can be reached from this machine alone."""
+    host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def not_installed(engine: str, package: str, error: ImportError) -> UsageError:

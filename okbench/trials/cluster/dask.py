@@ -9,10 +9,18 @@ from collections.abc import Callable, Collection, Sequence
 from multiprocessing import current_process
 from typing import Any
 
-from okbench.trials.cluster.contract import ClusterLost, Ended, Here, Place, not_installed
+from okbench.trials.cluster.contract import (
+    ClusterLost,
+    Ended,
+    Here,
+    Place,
+    is_local,
+    not_installed,
+)
 
 _CONNECT_SECONDS = 20
 _REFRESH_SECONDS = 1.0
+_ENCRYPTED = ("tls://", "wss://", "inproc://")
 
 
 class DaskCluster:
@@ -31,15 +39,32 @@ class DaskCluster:
         except (OSError, ValueError, TypeError) as error:
             raise ClusterLost(self.engine, address, error) from error
         self.dashboard = str(self._client.dashboard_link or "")
+        is_safe = address.startswith(_ENCRYPTED) or is_local(address)
+        self.exposed = "" if is_safe else address
         self._futures: dict[str, Any] = {}
         self._only: dict[str, frozenset[str]] = {}  # the workers of tasks that not all may run
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._looked = 0.0
+        self._heard: dict[
+            str, tuple[Any, float]
+        ] = {}  # heartbeats, and when they came by the clock here
 
     def places(self) -> Sequence[Place]:
+        workers, now = self._workers(), time.monotonic()
+        heard, self._heard = self._heard, {}
+        for id_, about in workers.items():
+            beat, since = heard.get(id_, (None, now))
+            is_new = beat != about["last_seen"]
+            self._heard[id_] = about["last_seen"], now if is_new else since
         return [
-            Place(id_, str(about["name"]), str(about["host"]), int(about["nthreads"]))
-            for id_, about in self._workers().items()
+            Place(
+                id_,
+                str(about["name"]),
+                str(about["host"]),
+                int(about["nthreads"]),
+                silent=now - self._heard[id_][1],
+            )
+            for id_, about in workers.items()
         ]
 
     def shared(self) -> str:
@@ -50,7 +75,11 @@ class DaskCluster:
         if many := [host for host, count in hosts.items() if count > 1]:
             return f"there are {hosts[many[0]]} workers on {many[0]}"
         ours = self._futures.keys()
-        busy = [key for keys in self._client.processing().values() for key in keys]
+        try:
+            busy = [key for keys in self._client.processing().values() for key in keys]
+        except (OSError, AttributeError):  # the client connects again, or it closes
+            self._check()
+            return ""
         return "the workers have other tasks" if set(map(str, busy)) - ours else ""
 
     def submit(
@@ -89,12 +118,12 @@ class DaskCluster:
         self._client.close()
 
     def _workers(self) -> dict[str, Any]:
-        self._check()
         try:
-            workers: dict[str, Any] = dict(self._client.scheduler_info(n_workers=-1)["workers"])
+            info = self._client.scheduler_info(n_workers=-1)
         except OSError as error:
             raise ClusterLost(self.engine, self._address, error) from error
-        return workers
+        self._check()  # afterwards, because the client forgets the workers while it closes
+        return dict(info["workers"])
 
     def _check(self) -> None:
         """Dask's client tries to reach a lost scheduler again for a while, then it closes."""
@@ -114,10 +143,12 @@ class DaskCluster:
         except KilledWorker as error:
             return Ended(ticket, lost=f"its workers died: {error}")
         except Exception as error:
-            if future.status != "error":  # its worker was lost with the answer
-                future.cancel()
-                return Ended(ticket, lost="its answer was lost")
-            return Ended(ticket, error=error)
+            if future.status == "error":
+                return Ended(ticket, error=error)
+            if future.status in ("cancelled", "lost"):  # with the scheduler
+                return Ended(ticket)
+            future.cancel()
+            return Ended(ticket, lost="its answer was lost")
 
     def _unreachable(self) -> list[Ended]:
         """Tasks whose workers have all left: Dask would wait until one of them comes back."""

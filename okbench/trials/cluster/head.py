@@ -8,22 +8,22 @@ first answer to a ticket removes it.
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from okbench.base.errors import OkbenchError, UsageError
+from okbench.base.errors import OkbenchError
 from okbench.base.quantities import now
 from okbench.datasets.dataset_types import Dataset
 from okbench.trials.cluster import rows, tasks
-from okbench.trials.cluster.contract import Cluster, Ended, Place, connect
+from okbench.trials.cluster.contract import Cluster, Ended, connect
 from okbench.trials.cluster.rows import RowsOfRun
 from okbench.trials.cluster.sources import sources_of
 from okbench.trials.cluster.tasks import Kept, Lacks, Ran, Refused, RunTerms
 from okbench.trials.cluster.versions import versions_here
+from okbench.trials.cluster.worker_watch import WorkerWatch
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.batch import Batch
@@ -32,11 +32,9 @@ from okbench.trials.run.execute import alternating
 from okbench.trials.run.workers import terminable
 from okbench.trials.trial_types import Outcome, Trial
 
-_LOSSES = 3  # of one trial's workers, beyond what the engine itself tries
+_LOSSES = 3  # of one trial's workers or processes, beyond what the engine itself tries
 _AHEAD = 2  # tasks submitted for each that can run, so that none waits for this process
 _WAIT_SECONDS = 0.5
-_REFRESH_SECONDS = 1.0
-_NAMED = 6  # workers in one line
 
 
 def terms_of(trials: Sequence[Trial], load: Load, options: Options) -> RunTerms:
@@ -113,53 +111,24 @@ class Submission:
         self._waiting = deque(alternating(trials) if options.timing else trials)
         self._out: dict[str, Trial | Delivery] = {}
         self._deliveries: dict[tuple[str, str], Delivery] = {}  # by folder and key
-        self._places: dict[str, Place] = {}
-        self._names: dict[str, str] = {}  # of all workers that were ever seen
-        self._shunned: dict[str, str] = {}
         self._losses: Counter[str] = Counter()
+        self._lost_since: set[str] = set()  # trials that were lost since a worker was seen
         self._notices: list[str] = []
-        self._looked = -math.inf
+        self._watch = WorkerWatch(cluster, options, self._notices.append)
 
     def batches(self) -> Generator[Batch, None, None]:
         """What arrives, until every trial has its outcome."""
-        dashboard = f", dashboard {self._cluster.dashboard}" if self._cluster.dashboard else ""
-        self._notices.append(
-            f"{self._cluster.engine} at {self._options.cluster.address}{dashboard}"
-        )
+        self._notices += _greeting(self._cluster, self._options.cluster.address)
         while self._waiting or self._out:
-            self._look_around()
+            if self._watch.look():
+                self._lost_since.clear()
             self._submit()
             batch = self._taken(self._cluster.ended(_WAIT_SECONDS))
             if batch.outcomes or batch.notices:
                 yield batch
 
-    def _look_around(self) -> None:
-        """See which workers have come and gone."""
-        if time.monotonic() - self._looked < _REFRESH_SECONDS:
-            return
-        before, first = self._places.keys(), self._looked == -math.inf
-        self._places = {place.id: place for place in self._cluster.places()}
-        self._looked = time.monotonic()
-        self._names |= {place.id: place.name for place in self._places.values()}
-        if came := [place for id_, place in self._places.items() if id_ not in before]:
-            slots = sum(place.slots for place in came)
-            names = _listed([f"{place.name} on {place.host}" for place in came])
-            self._notices.append(f"{slots} trials at a time on {len(came)} workers: {names}")
-        if gone := [self._names[id_] for id_ in before if id_ not in self._places]:
-            self._notices.append(f"workers have left: {_listed(gone)}; their trials run elsewhere")
-        if first and not self._places:
-            self._notices.append("there is no worker yet; waiting for the first")
-        if self._options.timing and (reason := self._cluster.shared()):
-            raise UsageError(
-                f"--timing needs one worker per machine with nothing beside it: {reason}"
-            )
-        if self._shunned and not self._places.keys() - self._shunned.keys():
-            reasons = "; ".join(f"{self._name(id_)}: {why}" for id_, why in self._shunned.items())
-            raise OkbenchError(f"no worker is left that can run the trials: {reasons}")
-
     def _submit(self) -> None:
-        usable = [place for id_, place in self._places.items() if id_ not in self._shunned]
-        most = self._options.cluster.jobs or _AHEAD * max(1, sum(place.slots for place in usable))
+        most = self._options.cluster.jobs or _AHEAD * max(1, self._watch.slots)
         while self._waiting and len(self._out) < most:
             trial = self._waiting.popleft()
             self._send(trial, tasks.run_trial, self._terms, trial)
@@ -169,7 +138,7 @@ class Submission:
     ) -> None:
         ticket = f"okbench-{uuid4().hex}"
         self._out[ticket] = what
-        self._cluster.submit(ticket, call, *given, at=at, shunned=self._shunned)
+        self._cluster.submit(ticket, call, *given, at=at, shunned=self._watch.shunned)
 
     def _taken(self, ends: Sequence[Ended]) -> Batch:
         """What these ends bring, and what has to be said since the last batch."""
@@ -184,34 +153,53 @@ class Submission:
                 raise _unusable(end.error)
             if isinstance(what, Delivery):
                 self._go_on(what, end)
-            elif isinstance(end.answer, Ran):
+                continue
+            outcome = self._outcome(what, end)
+            if outcome is None:
+                continue
+            if isinstance(end.answer, Ran):
                 hash_ = hash_of(end.answer.environment)
                 environments[hash_] = end.answer.environment
-                name = self._name(end.answer.place)
+                name = self._watch.name(end.answer.place)
                 workers[name] += 1
-                outcome = end.answer.outcome
                 extra = {**outcome.extra, "worker": name}
-                outcomes.append(replace(outcome, environment=hash_, extra=extra))
-            elif lost := self._again(what, end):
-                outcomes.append(lost)
-        notices, self._notices = tuple(self._notices), []
+                outcome = replace(outcome, environment=hash_, extra=extra)
+            outcomes.append(outcome)
+        notices = tuple(self._notices)
+        self._notices.clear()
         return Batch(tuple(outcomes), environments, notices, workers)
 
-    def _again(self, trial: Trial, end: Ended) -> Outcome | None:
-        """Have a trial run that did not: with its rows, elsewhere, or after a loss."""
-        if isinstance(end.answer, Lacks):
-            self._deliver(trial, end.answer)
+    def _outcome(self, trial: Trial, end: Ended) -> Outcome | None:
+        """The outcome that the end of its task brings for a trial; without one, the trial runs
+        again: with its rows, on a different worker, or after a loss."""
+        answer, times = end.answer, f"{_LOSSES + 1} times"
+        if isinstance(answer, Lacks):
+            self._deliver(trial, answer)
             return None
-        if isinstance(end.answer, Refused):
-            self._shun(end.answer.place, end.answer.reason)
-        else:
-            self._losses[trial.id] += 1
-            if self._losses[trial.id] > _LOSSES:
-                place = f"{trial.learner} × {trial.dataset} r={trial.repetition}"
-                reason = f"{place}: {end.lost or 'cancelled'}, {_LOSSES + 1} times"
-                return Outcome(trial, "failed", reason=reason, finished=now())
+        if isinstance(answer, Refused):
+            self._watch.shun(answer.place, answer.reason)
+        elif isinstance(answer, Ran) and answer.outcome.trial.id != trial.id:
+            other = _spoken(answer.outcome.trial)
+            reason = f"it was given {_spoken(trial)} and answered for a different trial, {other}"
+            self._watch.shun(answer.place, reason)
+        elif isinstance(answer, Ran) and not answer.died:
+            return answer.outcome
+        elif (answer is not None or end.lost) and self._is_lost_too_often(trial):
+            if isinstance(answer, Ran):
+                return replace(answer.outcome, reason=f"{answer.outcome.reason}, {times}")
+            reason = f"{_spoken(trial)}: {end.lost or 'no answer can be read'}, {times}"
+            return Outcome(trial, "failed", reason=reason, finished=now())
         self._waiting.appendleft(trial)
         return None
+
+    def _is_lost_too_often(self, trial: Trial) -> bool:
+        """Count a loss of this trial. Its losses until a worker is seen again are one: a cluster
+        without workers may lose a trial again and again, which is no fault of the trial."""
+        if trial.id not in self._lost_since:
+            self._lost_since.add(trial.id)
+            self._losses[trial.id] += 1
+            self._watch.look_soon()
+        return self._losses[trial.id] > _LOSSES
 
     def _deliver(self, trial: Trial, lack: Lacks) -> None:
         """Send the rows of a trial to the data folder that lacks them, unless they are on the way
@@ -238,18 +226,20 @@ class Submission:
             self._send_next(delivery)
             return
         if isinstance(end.answer, Refused):
-            self._shun(delivery.place, end.answer.reason)
+            self._watch.shun(delivery.place, end.answer.reason)
         del self._deliveries[delivery.folder, delivery.key]
         self._waiting.extendleft(reversed(delivery.waiting))
 
-    def _shun(self, place: str, reason: str) -> None:
-        if place not in self._shunned:
-            self._shunned[place] = reason
-            self._notices.append(f"worker {self._name(place)} gets no trials: {reason}")
-            self._looked = min(self._looked, time.monotonic() - _REFRESH_SECONDS)
 
-    def _name(self, place: str) -> str:
-        return self._names.get(place, place)
+def _greeting(cluster: Cluster, address: str) -> Iterator[str]:
+    """What is said of a cluster before the first trial."""
+    dashboard = f", dashboard {cluster.dashboard}" if cluster.dashboard else ""
+    yield f"{cluster.engine} at {address}{dashboard}"
+    if cluster.exposed:
+        yield (
+            f"{cluster.exposed} is on a network and not encrypted: whoever controls a part of this "
+            "cluster or of the network can run programs here (SECURITY.md)"
+        )
 
 
 def _unusable(error: BaseException) -> OkbenchError:
@@ -260,6 +250,5 @@ def _unusable(error: BaseException) -> OkbenchError:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _spoken(trial: Trial) -> str:
+    return f"{trial.learner} × {trial.dataset} r={trial.repetition}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections import Counter
@@ -9,7 +10,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from okbench.trials.cluster.contract import ClusterLost, Ended, Here, Place, not_installed
+from okbench.trials.cluster.contract import (
+    ClusterLost,
+    Ended,
+    Here,
+    Place,
+    is_local,
+    not_installed,
+)
 from okbench.trials.run.protocol_loop import never
 
 _RETRIES = 3  # of a task whose node or process dies
@@ -31,6 +39,9 @@ class RayCluster:
         self.dashboard = ""
         if self._is_ours:
             self._connect()
+        where = ray.get_runtime_context().gcs_address if address == "auto" else address
+        is_encrypted = os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true")
+        self.exposed = "" if is_encrypted or is_local(where) else where
         url = getattr(ray.get_runtime_context(), "dashboard_url", "") or self.dashboard
         self.dashboard = f"http://{url}" if url and "://" not in url else url
         self._refs: dict[Any, str] = {}
@@ -129,6 +140,9 @@ class RayCluster:
             return Ended(ticket, answer=self._ray.get(ref))
         except errors.RayTaskError as error:
             return Ended(ticket, error=error.cause if error.cause else error)
+        except errors.LocalRayletDiedError as error:
+            reason = "the node of Ray that this command is connected to has died"
+            raise ClusterLost(self.engine, self._address, reason) from error
         except errors.RayError as error:
             return Ended(ticket, lost=str(error).partition("\n")[0])
 

@@ -49,11 +49,13 @@ class RunTerms:
 
 @dataclass(frozen=True)
 class Ran:
-    """The outcome of a trial, and the machine and versions behind it."""
+    """The outcome of a trial, and the machine and versions behind it. Where the process of the
+    trial died, the fault may be the machine's."""
 
     place: str
     outcome: Outcome
     environment: dict[str, Any]
+    died: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def run_trial(here: Here, terms: RunTerms, trial: Trial) -> Reply | None:
         if reason := rows.lacks(trial.dataset, trial.variant, key, terms.fetching):
             return Lacks(here.place, _folder(), reason)
         environment, were_sent = _environment(), rows.is_sent(key)
-        outcome = _outcome(here, terms, trial)
+        outcome, died = _outcome(here, terms, trial)
         if outcome and outcome.status == "failed" and were_sent and not rows.is_sent(key):
             return Lacks(here.place, _folder(), outcome.reason)  # they were damaged
     except OkbenchError as error:
@@ -104,7 +106,7 @@ def run_trial(here: Here, terms: RunTerms, trial: Trial) -> Reply | None:
     if outcome is None:
         return None
     extra = outcome.extra | ({"differs": other} if other else {})
-    return Ran(here.place, replace(outcome, timed=terms.timed, extra=extra), environment)
+    return Ran(here.place, replace(outcome, timed=terms.timed, extra=extra), environment, died)
 
 
 def take_piece(here: Here, key: str, delivery: str, name: str, at: int, content: bytes) -> Reply:
@@ -151,13 +153,14 @@ def _say_environment(connection: Any) -> None:
     connection.send(dict(environment_here()))
 
 
-def _outcome(here: Here, terms: RunTerms, trial: Trial) -> Outcome | None:
+def _outcome(here: Here, terms: RunTerms, trial: Trial) -> tuple[Outcome | None, bool]:
+    """The outcome of a trial, None if it was stopped, and whether its process died."""
     endless = _endless.setdefault(terms.sources.digest, set())
     with (
         _slot(terms) as slot,
         closing(run_in([slot], [[trial]], here.stopped, endless)) as coming,
     ):
-        return next(coming, None)
+        return next(coming, None), slot.died
 
 
 _Key = tuple[RowsOfRun, str, float, float]

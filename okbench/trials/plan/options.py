@@ -20,13 +20,14 @@ class ClusterOptions:
     `rows` that a worker lacks are sent to it, or fetched there from their official address first.
     `versions` says what becomes of a worker with another okbench, NumPy or learner: it is refused,
     or the differences are recorded. `jobs` trials run at one time; None for as many as the workers
-    take.
+    take. A run ends after `wait_workers` seconds without any worker.
     """
 
     address: str = ""
     rows: Literal["send", "fetch"] = "send"
     versions: Literal["refuse", "record"] = "refuse"
     jobs: int | None = None
+    wait_workers: float = 600.0
 
 
 @dataclass(frozen=True)

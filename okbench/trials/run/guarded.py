@@ -138,6 +138,7 @@ class Slot:
         self._load, self._limits, self._modules = load, limits, modules
         self._worker: Worker | None = None
         self.trial: Trial | None = None
+        self.died = False  # the worker, and the last trial with it
         self.group: deque[Trial] = deque()
 
     @property
@@ -152,7 +153,7 @@ class Slot:
             self.end()
             self._worker = Worker(_serve, self._load, self._modules)
         limits = replace(self._limits, stopped=never, believes=is_ours(find(trial.learner)))
-        self.trial = trial
+        self.trial, self.died = trial, False
         self._account = Account(METRICS[trial.metric])
         self._is_taken = self._is_warming = False
         self._base = self._deadline = self._since = math.inf
@@ -206,6 +207,7 @@ class Slot:
         self.end()
         if not self._is_taken:
             raise _NotStarted(trial, reason)
+        self.died = True
         return Outcome(trial, "failed", reason=f"{_name_of(trial)}: {reason}", finished=now())
 
     def _of_the_overrun(self, trial: Trial, worker: Worker) -> Outcome | None:

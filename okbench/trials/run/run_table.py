@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from okbench.base.errors import DataError
+from okbench.base.errors import DataError, OkbenchError
 from okbench.papers.table_types import Table
 from okbench.trials.plan.cells import chosen_cells, row_key, time_limit_of
 from okbench.trials.plan.options import Options
@@ -78,7 +78,8 @@ def run(
 
     What was planned is stored before the first trial, also of cells that are done already.
     Datasets that are not here are left out and named in the tally; none here at all is a DataError.
-    A trial that cannot fit into the memory is an OkbenchError before the first one runs.
+    A trial that cannot fit into the memory is an OkbenchError before the first one runs. So is a
+    trial without an outcome after the last one has run.
     """
     cells = chosen_cells(table, options)
     absent = absent_rows(table, cells, missing)
@@ -105,13 +106,27 @@ def run(
             refuse_permutations_beyond_memory(todo, load)
         watch(tally)
         writer.plan(plans)
+        unanswered = {trial.id: trial for trial in todo}
         with closing(_batches(todo, load, replace(options, time_limit=limit))) as batches:
             for batch in batches:
                 tally.take(writer.add_all(batch.outcomes, batch.environments))
                 tally.notices += batch.notices
                 tally.workers.update(batch.workers)
+                for outcome in batch.outcomes:
+                    unanswered.pop(outcome.trial.id, None)
                 watch(tally)
+    _refuse_unanswered(list(unanswered.values()), tally.total)
     return tally
+
+
+def _refuse_unanswered(trials: Sequence[Trial], total: int) -> None:
+    """Never let a run count as complete that lacks outcomes."""
+    if trials:
+        first = trials[0]
+        raise OkbenchError(
+            f"{len(trials)} of {total} trials have no outcome, the first of them "
+            f"{first.learner} × {first.dataset} r={first.repetition}; the same command runs them"
+        )
 
 
 def _batches(trials: list[Trial], load: Load, options: Options) -> Generator[Batch, None, None]:
