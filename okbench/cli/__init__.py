@@ -12,8 +12,10 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -51,11 +53,34 @@ Examples:
 _SIGPIPE = 13  # which Windows does not name
 
 
+class OutputClosedError(Exception):
+    """The program that read our output ended, as `head` does."""
+
+
+@contextmanager
+def _output_may_close() -> Iterator[None]:
+    """Give a broken pipe a name of its own: click would make it exit code 1."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise OutputClosedError from error
+
+
 class InOrder(click.Group):
     """Commands listed in the order in which a person needs them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+    def make_context(self, *words: Any, **more: Any) -> click.Context:
+        with _output_may_close():  # --help is printed here
+            return super().make_context(*words, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _output_may_close():
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+            return found
 
 
 @click.group(cls=InOrder, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -96,7 +121,6 @@ def main() -> NoReturn:
     sys.path.append(str(Path.cwd()))  # where a user's own learner is most often found
     try:
         code = okbench.main(prog_name="okbench", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -106,7 +130,7 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         code = 128 + signal.SIGINT
-    except BrokenPipeError:  # the program that read our output ended, as `head` does
+    except OutputClosedError:
         _discard_output()
         code = 128 + _SIGPIPE
     except OSError as error:

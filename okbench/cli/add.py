@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -71,6 +70,7 @@ def init(
     It is the table that `okbench run --data` would run, with a comment on every part.
     """
     from okbench.base.whole_files import write_whole
+    from okbench.papers.commands import command
 
     path = output or Path(f"{data.name.partition('.')[0] or data.name}.yaml")
     if path.suffix not in (".yaml", ".yml"):
@@ -82,4 +82,4 @@ def init(
         own = own_table(data, learners=learners, more=more, runs=trials, searched=True, **reading)
         text = own.text(path, stored=False)
     write_whole(path, text.encode("utf-8"))
-    click.echo(f"{path}  ({shlex.join(['okbench', 'run', str(path)])})")
+    click.echo(f"{path}  ({command('run', path, allow=own.user_defined)})")

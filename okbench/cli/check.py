@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from okbench.reports.guard.speed import Allowed
 
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")  # of GitHub and of GitLab
+_OF_BASELINE = ("baseline", "new", "subset", "tolerance", "keep")
 FORMATS = ("text", "json", "junit", "md")
 CHECK_EPILOG = """\b
 Examples:
@@ -107,34 +108,27 @@ def check(
 
     Both are results files, folders of them, or tables by their names or YAML files; BASELINE may
     also be the name of a paper, and NEW is runs/ by default. Mistakes, supports and curves must be
-    equal trial by trial, losses within the tolerance, and bytes within a factor of 2. Seconds are
-    compared only where both were measured on the same machine: exactly if that was with --timing,
-    otherwise up to a factor of 8. Cells that are not measured are counted apart; they do not pass
-    without --subset.
+    equal trial by trial, losses within the tolerance, and bytes within a factor of 2. Seconds have
+    a verdict only where both were measured alone (--timing), on the same machine, in at least 10
+    trials. Cells that are not measured are counted apart; they do not pass without --subset.
     """
     from okbench.base.whole_files import write_whole
-    from okbench.reports.guard.check_text import PAGES, summary
+    from okbench.reports.guard.check_text import PAGES, failure
     from okbench.reports.guard.speed import Allowed
     from okbench.reports.tables.render import written
 
     allowed = Allowed.read(slower)
-    if (trend or speed) and keep:
-        raise UsageError("--keep goes with a baseline, not with --trend or --speed")
     if commit and not keep:
         raise UsageError("--commit goes with --keep")
     if trend:
-        if baseline or speed or subset or slower or timed["rounds"]:
-            raise UsageError("--trend shows what was kept: give --table, --datasets, --learners")
+        options.refuse_given((*_OF_BASELINE, "speed", "slower", "rounds"), "--trend")
         _show_trend(trend, form, output, timed)
         return
-    if speed and (baseline or subset):
-        raise UsageError("--speed measures seconds itself: give no baseline and no --subset")
-    for name, value in timed.items():
-        if value is not None and not speed:
-            raise UsageError(f"--{name} chooses what --speed times, and needs --speed or --trend")
     if speed:
+        options.refuse_given(_OF_BASELINE, "--speed")
         found = _check_speed(speed, allowed, **timed)
     elif baseline:
+        options.refuse_given(tuple(timed), "a baseline; it needs --speed or --trend")
         found = _check_results(baseline, new, tolerance, subset, allowed)
     else:
         raise UsageError("name a baseline (okbench check results), or give --speed BASE HEAD")
@@ -147,7 +141,7 @@ def check(
     text = PAGES["text" if output else form](found)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if not found.passed:
-        raise OkbenchError(summary(found))
+        raise OkbenchError(failure(found))
 
 
 def _show_trend(path: Path, form: str, output: Path | None, which: dict[str, Any]) -> None:
@@ -231,7 +225,8 @@ def _check_speed(
             bar.total = total
             bar.update(done - bar.n)
 
-        return compare_speed(*speed, find(table or "demo"), cells, rounds or ROUNDS, allowed, watch)
+        count = ROUNDS if rounds is None else rounds
+        return compare_speed(*speed, find(table or "demo"), cells, count, allowed, watch)
 
 
 @click.command(epilog=BLESS_EPILOG)
@@ -253,6 +248,7 @@ def bless(table: str, reason: str, into: Path, results: Path, **which: Any) -> N
     accepted ("blessed").
     """
     from okbench.learners.registry import versions
+    from okbench.papers.commands import command
     from okbench.papers.table_catalogue import find
     from okbench.reports.guard.bless import bless as write_baseline
     from okbench.trials.plan.options import Options
@@ -261,4 +257,4 @@ def bless(table: str, reason: str, into: Path, results: Path, **which: Any) -> N
         find(table, results=results), results, into, reason, Options(**which), versions()
     )
     before = f", {made.before} before" if made.before else ""
-    click.echo(f"{made.path}: {made.trials} trials{before}  (okbench check {made.path})")
+    click.echo(f"{made.path}: {made.trials} trials{before}  ({command('check', made.path)})")

@@ -56,7 +56,7 @@ class LearnerNames(Names):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
-        from okbench.learners.registry import allow
+        from okbench.learners.registry import allow, is_user_defined
         from okbench.papers.additions import split_outside_brackets
 
         if isinstance(value, tuple):
@@ -64,7 +64,7 @@ class LearnerNames(Names):
         names = tuple(split_outside_brackets(value))
         if not names:
             self.fail("write one or more names, separated by commas", param, ctx)
-        allow(*(name for part in names if ":" in (name := part.partition("[")[0].strip())))
+        allow(*filter(is_user_defined, (part.partition("[")[0].strip() for part in names)))
         return names
 
 
@@ -74,12 +74,10 @@ class LearnerSetting(click.ParamType[str]):
     name = "setting"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from okbench.learners.registry import allow
+        from okbench.learners.registry import allow, is_user_defined
         from okbench.papers.additions import read_setting
 
-        learner = read_setting(value)[0]
-        if ":" in learner:
-            allow(learner.partition("[")[0])
+        allow(*filter(is_user_defined, [read_setting(value)[0].partition("[")[0]]))
         return str(value)
 
 

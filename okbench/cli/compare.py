@@ -46,7 +46,7 @@ Examples:
     "points, or in % of a loss.  [default: 1]",
 )
 @options.trials_and_seed
-@options.results
+@options.results_or_baselines
 @options.text_or_json
 def compare(
     what: tuple[str, ...],
@@ -55,25 +55,23 @@ def compare(
     rope: float | None,
     trials: int | None,
     seed: int,
-    results: Path,
+    results: Path | None,
     form: str,
 ) -> None:
     """Compare WHAT: two or more results files or folders, or the learners of one table.
 
     Trials on the same permutation are paired. If there are too few pairs, or the difference may be
     chance, the answer is "cannot decide". Without --against all pairs of learners are tested, and
-    those with the best learner of each dataset are shown. --trials and --seed go with a table.
+    those with the best learner of each dataset are shown. All options but --format go with a
+    table. If runs/ has no outcomes of it, the baselines of the project are compared.
     """
     if len(what) == 1:
         region = 1.0 if rope is None else rope
         _compare_learners(what[0], against, picture, region, trials, seed, results, form)
-    elif against or picture or rope is not None or trials or seed:
-        raise UsageError(
-            "--against, --picture, --rope, --trials and --seed go with one table, not with results "
-            "files"
-        )
-    else:
-        _compare_sets([Path(word) for word in what], form)
+        return
+    of_table = ("against", "picture", "rope", "trials", "seed", "results")
+    options.refuse_given(of_table, "results files; it goes with one table")
+    _compare_sets([Path(word) for word in what], form)
 
 
 def _compare_learners(
@@ -83,31 +81,34 @@ def _compare_learners(
     region: float,
     trials: int | None,
     seed: int,
-    results: Path,
+    results: Path | None,
     form: str,
 ) -> None:
     from okbench.learners.registry import versions
+    from okbench.papers.commands import run_command
     from okbench.papers.table_catalogue import find
     from okbench.reports.compare.pairs import comparisons
     from okbench.reports.compare.ranking import ranking
     from okbench.reports.compare.ranking_picture import draw_ranking
     from okbench.reports.compare.ranking_text import ranking_json, ranking_text
     from okbench.reports.load import load_table
+    from okbench.reports.results_paths import RUNS
     from okbench.reports.tables.render import written
     from okbench.trials.plan.options import Options
 
     try:
-        table = find(name, results=results)
+        table = find(name, results=results or RUNS)
     except UsageError as error:
         if Path(name).is_dir() or name.endswith(".jsonl"):
             raise UsageError(
                 f"{name} is one set of outcomes; name another to compare it with, or a table"
             ) from error
         raise
-    options = Options(trials=trials, seed=seed)
-    report = load_table(table, results, options, None, versions()).report
+    place = options.folder_of(table, name, results)
+    report = load_table(table, place, Options(trials=trials, seed=seed), None, versions()).report
     found, ranks = comparisons(report, against), ranking(report, against, region)
-    text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks)
+    advice = run_command(table, [name], trials=found.enough, seed=seed or None, results=results)
+    text = ranking_json(found, ranks) if form == "json" else ranking_text(found, ranks, advice)
     click.echo(written(text, sys.stdout.encoding), nl=False)
     if picture:
         draw_ranking(ranks, picture)

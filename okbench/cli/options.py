@@ -6,17 +6,19 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from okbench.base.errors import UsageError
 from okbench.cli.choices import DATASETS, LEARNERS, STATUSES, TIME
 
 if TYPE_CHECKING:
-    from okbench.papers.table_types import Orders
+    from okbench.papers.table_types import Orders, Table
     from okbench.trials.plan.options import ClusterOptions, Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -119,19 +121,42 @@ text_or_json = click.option(
 )
 
 
-def folder_of(table: str, results: Path | None) -> Path:
-    """The folder to read of a table whose trials have this name. If the baselines answer because
+def folder_of(table: Table, named: str, results: Path | None) -> Path:
+    """The folder to read of a table, which the command names so. If the baselines answer because
     nothing was run, stderr says so."""
+    from okbench.papers.commands import run_command
     from okbench.reports.results_paths import RUNS, outcomes_of
+    from okbench.trials.store.files import Store
 
-    found = outcomes_of(table, results)
+    found = outcomes_of(table.trials_of, results)
+    path = Store.of(found, table.trials_of).path
+    if not path.exists():
+        advice = run_command(table, [named], results=results)
+        raise UsageError(f"there are no outcomes of {table.name}: no file {path}  ({advice})")
     if results is None and found != RUNS:
-        click.echo(
-            f"There are no outcomes of {table} in {RUNS}{os.sep}. These are the baselines of the"
-            f" project, in {found}.",
-            err=True,
-        )
+        say_baselines(table.trials_of, found)
     return found
+
+
+def say_baselines(what: str, folder: Path) -> None:
+    """Say on stderr that the baselines answer."""
+    from okbench.reports.results_paths import RUNS
+
+    click.echo(
+        f"There are no outcomes of {what} in {RUNS}{os.sep}. These are the baselines of the"
+        f" project, in {folder}.",
+        err=True,
+    )
+
+
+def refuse_given(names: Collection[str], what: str) -> None:
+    """Refuse these parameters if the command line gives one: they mean nothing for `what`."""
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
+        if given and one.name in names:
+            shown = one.opts[0] if isinstance(one, click.Option) else one.human_readable_name
+            raise UsageError(f"{shown} does not go with {what}")
 
 
 def page_width() -> int:
@@ -244,7 +269,6 @@ def cluster_options(
     wait_workers: float | None,
 ) -> ClusterOptions:
     """Where the cluster of a run is, and what is asked of its workers."""
-    from okbench.base.errors import UsageError
     from okbench.trials.plan.options import CLUSTERS, ClusterOptions
 
     belongs: dict[str, tuple[Any, tuple[str, ...]]] = {

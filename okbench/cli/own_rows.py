@@ -3,13 +3,11 @@ is stored beside the outcomes, and the search for its settings."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
-from click.core import ParameterSource
 
 from okbench.base.errors import UsageError
 from okbench.base.shared_types import Task
@@ -193,10 +191,11 @@ def searched_first(table: Table, results: Path, options: Options) -> bool:
     from okbench.cli.run import progress
     from okbench.trials.plan.user_table import load_of, missing_of
     from okbench.trials.search.own_search import is_searched, search_settings
+    from okbench.trials.store.files import Store
 
     if not is_searched(table, options):
         return False
-    with progress() as watch:
+    with progress(Store.of(results, f"{table.name}.tune")) as watch:
         found = search_settings(table, load_of(table), missing_of(table), results, options, watch)
     click.echo(
         f"search for settings of {found.learners} learner{'s' * (found.learners != 1)}:"
@@ -205,12 +204,3 @@ def searched_first(table: Table, results: Path, options: Options) -> bool:
         err=True,
     )
     return True
-
-
-def check_options_apply(names: Collection[str], what: str) -> None:
-    """Refuse options that have no meaning for what is run."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if given and option.name in names:
-            raise UsageError(f"{option.opts[0]} does not go with {what}")

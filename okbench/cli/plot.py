@@ -65,6 +65,7 @@ def plot(
     """
     from okbench.base.whole_files import write_whole
     from okbench.learners.registry import versions
+    from okbench.papers.commands import command, run_command
     from okbench.papers.table_catalogue import find
     from okbench.papers.table_names import file_of
     from okbench.reports.figures.drawings import KINDS, drawings
@@ -76,16 +77,16 @@ def plot(
 
     found = find(figure, tuned=settings, results=results or RUNS)
     if found.figure is None and found.kind != "table":
-        raise UsageError(f"{found.name} is no figure  (okbench report {found.name})")
+        raise UsageError(f"{found.name} is no figure  ({command('report', figure)})")
     if found.figure and kinds:
         raise UsageError(f"--draw goes with a table, and {found.name} is a figure")
-    place = options.folder_of(found.trials_of, results)
+    place = options.folder_of(found, figure, results)
     contents = Store.of(place, found.trials_of).read()
     loaded = load_table(found, place, Options(**which), None, versions(), contents)
     made = drawings(loaded, PageLook(size, font, title), kinds or KINDS)
     if not any(one.files for one in made):
         raise UsageError(
-            f"there are {made[0].lack} of {found.name} in {place}  (okbench run {found.name})"
+            f"there are {made[0].lack} of {found.name} in {place}  ({run_command(found, [figure])})"
         )
     for one in made:
         for ending, content in (one.files or {}).items():
@@ -97,7 +98,7 @@ def plot(
         if one.absent:
             click.echo(
                 f"left out, because there are no outcomes: {', '.join(one.absent)}"
-                f"  (okbench run {found.name} --datasets {','.join(one.absent)})",
+                f"  ({run_command(found, [figure], one.absent)})",
                 err=True,
             )
         if one.notes and not title:

@@ -70,7 +70,6 @@ def report(
     from okbench.papers.table_catalogue import find
     from okbench.reports.results_paths import RUNS
     from okbench.trials.plan.options import Options
-    from okbench.trials.store.files import Store
 
     if (explain and curve) or ((explain or curve) and form != "terminal"):
         raise UsageError("--explain, --curve and --format exclude each other")
@@ -80,12 +79,11 @@ def report(
         raise UsageError("--vary excludes --explain and --curve")
     more = additions_of(with_learners, with_settings)
     found = find(table, tuned=settings, results=results or RUNS, more=more)
+    if layout and found.kind != "table":
+        raise UsageError(f"--layout goes with a table of scores, and {found.name} is none")
     found = found.in_orders(options.ORDERS[order]) if order else found
     which["learners"] = labels_with_added(which["learners"], found, more)
-    results = options.folder_of(found.trials_of, results)
-    path = Store.of(results, found.trials_of).path
-    if not path.exists():
-        raise UsageError(f"there are no outcomes yet: no file {path}  (okbench run {table})")
+    results = options.folder_of(found, table, results)
     asked = Options(**which)
     if explain:
         from okbench.reports.load import load_table

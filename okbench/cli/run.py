@@ -18,7 +18,6 @@ from okbench.cli.own_rows import (
     READING_NAMES,
     additions,
     additions_of,
-    check_options_apply,
     column_options,
     defined,
     labels_with_added,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from okbench.trials.plan.planning import Load
     from okbench.trials.run.estimate import Missing, Overlong, Summary
     from okbench.trials.run.run_table import Tally
+    from okbench.trials.store.files import Store
 
 _WORKERS_SHOWN = 4  # of a cluster, beside the bar
 
@@ -139,14 +139,16 @@ def run(
         return
     if fetching:
         _fetch(found, chosen)
-    with progress() as watch:
+    with progress(store) as watch:
         tally = run_trials(found, load, missing, store, chosen, watch)
     if vary:
         # a value of the range that diverges is a result
         tally.failures = [one for one in tally.failures if one.status == "failed"]
+        tally.failed_before = [one for one in tally.failed_before if one.status == "failed"]
         print_varied(page, chosen, results, form)
     else:
         print_table(page, chosen, results, form)
+    click.echo(_kept(tally, store), err=True)
     _report_endings(tally, chosen)
 
 
@@ -182,7 +184,7 @@ def _source(
     if (table is None) == (data is None):
         raise UsageError("name a table, or your own rows with --data  (okbench list tables)")
     if data is not None:
-        check_options_apply(("settings", "fetching", "vary", "datasets"), "rows of your own")
+        options.refuse_given(("settings", "fetching", "vary", "datasets"), "rows of your own")
         searched = tuning is not False
         own = own_table(
             data, learners=asked["learners"], more=more, runs=asked["trials"], searched=searched,
@@ -192,13 +194,13 @@ def _source(
         table, more = found.name, Additions()
     else:
         assert table is not None
-        check_options_apply(READING_NAMES, "a table")
+        options.refuse_given(READING_NAMES, "a table")
         found = find(table, tuned=settings, results=results, more=more)
         found = found.in_orders(options.ORDERS[order]) if order else found
         asked["learners"] = labels_with_added(asked["learners"], found, more)
     load, missing = load_of(found), missing_of(found)
     if not has_own_rows(found):
-        check_options_apply(("tuning",), "a table of a paper; okbench tune searches its settings")
+        options.refuse_given(("tuning",), "a table of a paper; okbench tune searches its settings")
         return found, load, missing
     found = with_rows_in_hand(found)
     wanted = settings is None and tuning is not False and not dry_run
@@ -222,8 +224,9 @@ def _fetch(table: Table, options: Options) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[Tally], None]]:
-    """A bar on stderr that counts ended trials; silent if stderr is not a terminal.
+def progress(store: Store) -> Iterator[Callable[[Tally], None]]:
+    """A bar on stderr that counts ended trials; silent if stderr is not a terminal. After Ctrl-C
+    stderr says what is kept in the store.
 
     Meanwhile what learners print goes to stderr too: stdout is for results.
     """
@@ -234,9 +237,11 @@ def progress() -> Iterator[Callable[[Tally], None]]:
         redirect_stdout(sys.stderr),
     ):
         said = 0  # notices
+        latest = None
 
         def watch(tally: Tally) -> None:
-            nonlocal said
+            nonlocal said, latest
+            latest = tally
             if not tally.endings and not tally.notices:
                 for line in _overlong(tally.overlong, tally.time_limit):
                     click.echo(line, err=True)
@@ -248,7 +253,20 @@ def progress() -> Iterator[Callable[[Tally], None]]:
             bar.set_postfix({**tally.endings, **busiest}, refresh=False)
             bar.update(tally.endings.total() - bar.n)
 
-        yield watch
+        try:
+            yield watch
+        except KeyboardInterrupt:
+            if latest is not None:
+                click.echo(f"\n{_kept(latest, store)}; the same command continues", err=True)
+            raise
+
+
+def _kept(tally: Tally, store: Store) -> str:
+    """How many trials of a run ended, and where their outcomes are."""
+    if not tally.total:
+        return f"no trial was left to run: the outcomes are in {store.path}"
+    ended = tally.endings.total() - tally.endings["interrupted"]
+    return f"trials that ended: {ended} of {tally.total}, kept in {store.path}"
 
 
 def _needs_login(row: str) -> bool:
@@ -261,6 +279,8 @@ def _needs_login(row: str) -> bool:
 
 def _report_endings(tally: Tally, asked: Options) -> None:
     """What the user should know besides the table, on stderr; the exit code follows from it."""
+    from okbench.papers.commands import command
+
     if tally.recovered:
         click.echo(tally.recovered, err=True)
     if tally.workers:
@@ -268,6 +288,14 @@ def _report_endings(tally: Tally, asked: Options) -> None:
         click.echo(f"trials by worker: {counts}", err=True)
     for outcome in tally.failures[:5]:
         click.echo(f"{outcome.status}: {outcome.reason}", err=True)
+    if before := tally.failed_before:
+        first, count = before[0], len(before)
+        click.echo(
+            f"{count} trial{'s' * (count != 1)} failed or diverged in an earlier run"
+            "  (--retry failed,diverged runs them again). The first of them"
+            f"  ({command('show', first.trial.id)}): {first.status}: {first.reason}",
+            err=True,
+        )
     by_hand = set() if asked.datasets else {name for name in tally.missing if _needs_login(name)}
     if by_hand:
         steps = "; ".join(tally.missing[name] for name in sorted(by_hand))

@@ -24,7 +24,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("tables", type=TABLE, nargs=-1)
-@options.results
+@options.results_or_baselines
 @click.option(
     "--to",
     type=options.PATH,
@@ -32,18 +32,23 @@ Examples:
     show_default=True,
     help="Folder for the pages.",
 )
-def site(tables: tuple[str, ...], results: Path, to: Path) -> None:
+def site(tables: tuple[str, ...], results: Path | None, to: Path) -> None:
     """Write the stored outcomes of TABLES, or of all tables, as web pages.
 
     There are pages for tables, trials, claims, ranks, memory, learners and datasets. They need no
-    network and no server. This runs nothing.
+    network and no server. If runs/ has no outcomes of these tables, the pages show the baselines of
+    the project. This runs nothing.
     """
     from okbench.learners.registry import versions
     from okbench.papers.table_catalogue import find
+    from okbench.reports.results_paths import RUNS, outcomes_of_all
     from okbench.reports.site.build import build
 
-    found = [find(name, results=results) for name in tables]
-    written = build(results, to, found, versions(), _about())
+    found = [find(name, results=results or RUNS) for name in tables]
+    place = results or outcomes_of_all([table.trials_of for table in found])
+    if results is None and place != RUNS:
+        options.say_baselines(", ".join(table.name for table in found) or "any table", place)
+    written = build(place, to, found, versions(), _about())
     click.echo(f"{written.index}: {', '.join(written.tables)} ({written.bytes / 1e6:.1f} MB)")
 
 

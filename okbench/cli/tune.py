@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +80,7 @@ def tune(
     stopped.
     """
     from okbench.cli.run import progress
+    from okbench.papers.commands import run_command
     from okbench.papers.table_catalogue import find, has_own_rows
     from okbench.papers.table_names import file_of
     from okbench.trials.plan.cells import narrowed
@@ -100,7 +100,7 @@ def tune(
     chosen = options.asked_of_run(**asked)
     if has_own_rows(found):
         found = narrowed(found, chosen)
-    with progress() as watch:
+    with progress(store) as watch:
         load, missing = load_of(found), missing_of(found)
         searched = replace(found, search=search)
         tuning = search_through(searched, load, missing, store, chosen, watch)
@@ -108,12 +108,11 @@ def tune(
     tuned_file.write(path, found, tuning.choices, search, here())
     for choice in tuning.choices:
         click.echo(_line_of(choice))
-    command = shlex.join(["okbench", "run", table, "--settings", str(path)])
-    click.echo(f"{path}  ({command})")
-    _report_endings(table, tuning)
+    click.echo(f"{path}  ({run_command(found, [table], settings=path)})")
+    _report_endings(tuning)
 
 
-def _report_endings(table: str, tuning: Tuning) -> None:
+def _report_endings(tuning: Tuning) -> None:
     """What the user should know besides the choices, on stderr; the exit code follows from it."""
     # a large step that diverges is no failure
     wrong = [outcome for outcome in tuning.tally.failures if outcome.status == "failed"]
@@ -125,7 +124,7 @@ def _report_endings(table: str, tuning: Tuning) -> None:
     if failed:
         raise OkbenchError(
             f"{failed} trials failed, and the values they tried do not count"
-            f"  (okbench tune {table} --retry failed)"
+            "  (--retry failed runs them again)"
         )
 
 

@@ -57,6 +57,11 @@ def allow(*learners: str) -> None:
     os.environ[ALLOWED] = ",".join(sorted(_given() | set(learners)))
 
 
+def is_user_defined(name: str) -> bool:
+    """Whether a name is that of a class in a module, `module:Class`."""
+    return ":" in name and bool(_USER_DEFINED.fullmatch(name))
+
+
 def is_allowed(name: str) -> bool:
     """Whether a learner may be imported; those that have a name are installed."""
     module, is_user_defined, _ = name.partition(":")

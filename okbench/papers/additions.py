@@ -12,7 +12,7 @@ them. A column that is added of a learner of the table starts from that learner'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from okbench.base.errors import UsageError, did_you_mean
@@ -95,6 +95,29 @@ def split_outside_brackets(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def whole_names(names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """The names of a list that was split at its commas. Several in a row that spell a known name,
+    which has commas itself, become this name, with settings in brackets or without; the longest
+    counts."""
+    labels = {_at_commas(name): name for name in known if "," in name}
+    found, rest = [], list(names)
+    while rest:
+        name, count = rest[0], 1
+        for end in range(2, len(rest) + 1):
+            last, bracket, settings = rest[end - 1].partition("[")
+            whole = labels.get(_at_commas(",".join(rest[:end])))
+            bare = labels.get(_at_commas(",".join([*rest[: end - 1], last])))
+            if whole or bare:
+                name, count = whole or f"{bare}{bracket}{settings}", end
+        found.append(name)
+        del rest[:count]
+    return found
+
+
+def _at_commas(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.casefold().split(",") if part.strip())
+
+
 def bracketed(settings: Mapping[str, str]) -> str:
     """The settings as a label ends with them, nothing where there are none."""
     listed = ",".join(f"{name}={value}" for name, value in settings.items())
@@ -121,12 +144,15 @@ def column_named(name: str, columns: Mapping[str, LearnerColumn]) -> str | None:
 def with_settings(added: Additions, columns: Mapping[str, LearnerColumn]) -> list[AddedLearner]:
     """The learners to add. Settings of a learner that is added are its own; those of a learner of
     the table make another column beside it."""
-    found = list(added.learners)
+    texts = [one.name + bracketed(one.settings) for one in added.learners]
+    asked = dict(zip(texts, added.learners, strict=True))
+    learners = [asked.get(text) or read_added(text) for text in whole_names(texts, columns)]
+    found = list(learners)
     changed: dict[str, dict[str, str]] = {}
     for name, setting, value in added.settings:
         meant = [
             place
-            for place, one in enumerate(added.learners)
+            for place, one in enumerate(learners)
             if name.casefold() in (one.name.casefold(), one.class_name.casefold())
         ]
         for place in meant:
@@ -136,7 +162,7 @@ def with_settings(added: Additions, columns: Mapping[str, LearnerColumn]) -> lis
             continue
         label = column_named(name, columns)
         if label is None:
-            known = [*columns, *(one.class_name for one in added.learners)]
+            known = [*columns, *(one.class_name for one in learners)]
             raise UsageError(
                 f"--set {name}.{setting}: the table has no learner '{name}'."
                 f"{did_you_mean(name, known)} It has {', '.join(known)}"

@@ -13,8 +13,9 @@ A table says how to search:
       at_least: {value: 1000, inferred: not stated}     # rows, where there are as many
       runs: {value: 3, inferred: not stated}            # permutations per value
 
-`subset: {value: 0.1, datasets: {poker: 0.01}}` takes another share of some. With `of: table1`
-the search of the table beside holds here too, except for the keys that are given again.
+`subset: {value: 0.1, datasets: {poker: 0.01}, learners: {OGD: 0.5}}` takes another share of some.
+With `of: table1` the search of the table beside holds here too, except for the keys that are given
+again.
 
 A table with test rows is searched by cross-validation on its training rows:
 

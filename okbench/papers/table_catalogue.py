@@ -2,7 +2,8 @@
 
 A table is named by its place under configs/ (`lsokl/table5`). Its last part alone (`table5`) means
 it too when no other paper has the same, or when its file claims the name with `short:`. The table
-of a user's own rows (`own/my.csv`) is a file beside its outcomes, which `okbench run --data` wrote.
+of a user's own rows (`own/my.csv`) is a file beside its outcomes, which `okbench run --data` wrote;
+its last part means it when no table of a paper has the same.
 """
 
 from __future__ import annotations
@@ -88,12 +89,9 @@ def find(
         if tuned is None and has_own_rows(found) and searched.is_file():
             return read_table(path, full, searched, more)
         return found
-    for full, path in own.items():
-        if name.casefold() in (full.casefold(), path.stem.casefold()):
-            return read_table(path, full, tuned, more)
     shelf = folder or shipped("configs")
     full = _full_name(name, names(shelf), list(own))
-    return read_table(shelf / f"{full}.yaml", full, tuned, more)
+    return read_table(own.get(full, shelf / f"{full}.yaml"), full, tuned, more)
 
 
 def has_own_rows(table: Table) -> bool:
@@ -103,14 +101,19 @@ def has_own_rows(table: Table) -> bool:
 
 def _full_name(name: str, cards: list[Card], own: list[str]) -> str:
     asked = name.casefold()
-    by_full = {card.name.casefold(): card.name for card in cards}
-    by_claim = {card.short.casefold(): card.name for card in cards if card.short}
-    if asked in by_full or asked in by_claim:
-        return by_full.get(asked) or by_claim[asked]
-    same = [full for folded, full in by_full.items() if folded.rpartition("/")[2] == asked]
+    by_full = {full.casefold(): full for full in [*own, *(card.name for card in cards)]}
+    if asked in by_full:
+        return by_full[asked]
+    claimed = [card.name for card in cards if card.short and card.short.casefold() == asked]
+    papers = claimed or [card.name for card in cards if _last_part(card.name) == asked]
+    same = [*(full for full in own if _last_part(full) == asked), *papers]
     if len(same) > 1:
         raise UsageError(f"'{name}' could be {' or '.join(same)}; say which")
     if not same:
-        known = [*by_full.values(), *(full.rpartition("/")[2] for full in by_full.values()), *own]
+        known = [*by_full.values(), *map(_last_part, by_full.values())]
         raise UsageError(f"no table '{name}'.{did_you_mean(name, known)}  (okbench list)")
     return same[0]
+
+
+def _last_part(full: str) -> str:
+    return full.casefold().rpartition("/")[2]

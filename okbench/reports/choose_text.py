@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 from tabulate import tabulate
 
 from okbench.base.quantities import spoken_bytes, spoken_time
+from okbench.papers.additions import bracketed
+from okbench.papers.commands import command
 from okbench.papers.table_types import RowsFile
 from okbench.papers.values import Value, spelled
 from okbench.reports import numbers
@@ -152,19 +153,20 @@ def command_of(found: Standings, file: RowsFile) -> str:
     """The command that runs the winner again."""
     winner = found.winner
     assert winner is not None
-    settings = ",".join(f"{name}={spelled(value)}" for name, value in winner.given.items())
-    words = ["okbench", "run", "--data", str(file.path)]
-    for option in ("target", "task", "categorical", "drop"):
-        if given := getattr(file, option):
-            words += [f"--{option}", given if isinstance(given, str) else ",".join(given)]
-    if file.missing != "refuse":
-        words += ["--missing", file.missing]
-    if file.scale in _SCALES:
-        words += ["--scale", _SCALES[file.scale]]
-    if file.scale.startswith("running"):
-        words.append("--in-order")
-    learner = winner.learner + (f"[{settings}]" if settings else "")
-    return shlex.join([*words, "--learners", learner, "--no-tune"])
+    settings = {name: spelled(value) for name, value in winner.given.items()}
+    return command(
+        "run",
+        data=file.path,
+        target=file.target,
+        task=file.task,
+        categorical=file.categorical,
+        drop=file.drop,
+        missing=None if file.missing == "refuse" else file.missing,
+        scale=_SCALES.get(file.scale),
+        in_order=file.scale.startswith("running"),
+        learners=[winner.learner + bracketed(settings)],
+        no_tune=True,
+    )
 
 
 def python_of(found: Standings) -> tuple[str, ...]:

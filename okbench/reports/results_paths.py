@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from okbench.base.errors import UsageError, did_you_mean
 from okbench.base.shipped import shipped
+from okbench.papers.commands import command
 from okbench.papers.table_catalogue import find, names
 from okbench.papers.table_names import checked_name
 from okbench.trials.store.files import Store
@@ -44,6 +46,16 @@ def outcomes_of(table: str, results: Path | None) -> Path:
         return results
     folders = (RUNS, baselines_of(table))
     return next((place for place in folders if Store.of(place, table).path.exists()), RUNS)
+
+
+def outcomes_of_all(tables: Sequence[str]) -> Path:
+    """The folder to read of several tables, or of all if none is named: runs/ if it has outcomes of
+    one of them, else the baselines if these have outcomes of all."""
+    if tables:
+        folders = {outcomes_of(table, None) for table in tables}
+        return RUNS if RUNS in folders else folders.pop()
+    filled = (place for place in (RUNS, BASELINES) if place.is_dir() and results_files(place))
+    return next(filled, shipped("results"))
 
 
 def results_files(place: Path) -> dict[str, Path]:
@@ -88,8 +100,8 @@ def pairs(baseline: Path, new: Path | None) -> list[Pair]:
         table = str(Store(path).blessed().get("table", name))
         found.append(Pair(table, path, _measured_at(measured, table, name)))
     if not any(pair.new.is_file() for pair in found):
-        command = "" if new else f"  (okbench run {found[0].table})"
-        raise UsageError(f"no results at {found[0].new}{command}")
+        advice = "" if new else f"  ({command('run', found[0].table)})"
+        raise UsageError(f"no results at {found[0].new}{advice}")
     return found
 
 

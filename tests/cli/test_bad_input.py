@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,8 +88,22 @@ def test_a_setting_of_the_wrong_type_is_reported_with_file_and_line(
     assert "step" in said.err
 
 
+OKBENCH = [sys.executable, "-c", "from okbench.cli import main; main()"]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["run", "--help"]])
+def test_a_reader_that_ends_first_ends_the_command_like_the_signal(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [*OKBENCH, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (128 + 13, "")
+
+
 def test_output_that_cannot_be_written_is_an_error() -> None:
-    command = [sys.executable, "-c", "from okbench.cli import main; main()", "list"]
+    command = [*OKBENCH, "list"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ended.returncode == 4

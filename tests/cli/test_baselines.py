@@ -35,6 +35,22 @@ def test_a_report_without_outcomes_prints_the_baseline_and_names_it(okbench: Okb
     assert "as printed" in perceptron
 
 
+def test_compare_and_site_without_outcomes_show_the_baseline_and_name_it(okbench: Okbench) -> None:
+    compared = okbench("compare", "lsokl/table9", "--against", "FOGD")
+    assert f"the baselines of the project, in {RESULTS}" in compared.err
+    asked = okbench("compare", "lsokl/table9", "--against", "FOGD", "--results", str(RESULTS))
+    assert (compared.code, asked.out, asked.err) == (0, compared.out, "")
+    made = okbench("site", "demo")
+    assert f"the baselines of the project, in {RESULTS}" in made.err
+    assert made.out.startswith(f"{Path('site/index.html')}: demo ")
+
+
+def test_a_layout_of_a_figure_is_refused(okbench: Okbench) -> None:
+    refused = okbench("report", "lsokl/figure1", "--layout", "paper")
+    assert refused.code == 2
+    assert "--layout goes with a table of scores, and lsokl/figure1 is none" in refused.err
+
+
 def test_outcomes_in_runs_take_the_place_of_the_baseline(okbench: Okbench, tmp_path: Path) -> None:
     cell = ("demo", "--datasets", "breast-cancer", "--learners", "Perceptron")
     okbench("run", *cell, "--trials", "2", "--timing")
@@ -47,9 +63,11 @@ def test_outcomes_in_runs_take_the_place_of_the_baseline(okbench: Okbench, tmp_p
 
 
 def test_a_table_without_a_baseline_says_how_to_run_it(okbench: Okbench, tiny: str) -> None:
-    printed = okbench("report", tiny)
-    assert (printed.code, printed.out) == (2, "")
-    assert "okbench run tiny.yaml" in printed.err
+    for words in (("report", tiny), ("compare", tiny), ("site", tiny)):
+        printed = okbench(*words)
+        assert (printed.code, printed.out) == (2, "")
+    for words in (("report", tiny), ("compare", tiny)):
+        assert "(okbench run tiny.yaml)" in okbench(*words).err
 
 
 @pytest.mark.parametrize("name", BASELINES, ids=str)

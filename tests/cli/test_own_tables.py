@@ -94,6 +94,26 @@ def test_one_command_compares_an_own_learner_on_own_rows(okbench: Okbench, mine:
     assert "components 50, epsilon 0.1" in done.out
 
 
+def test_the_cost_of_a_search_is_that_of_its_own_trials(okbench: Okbench, mine: Path) -> None:
+    assert ": 50 trials on 400 rows" in okbench(*DATA, "--learners", "FOGD", *FAST).err
+    assert ": 10 trials on 400 rows" in okbench(*DATA, "--learners", "FOGD[width=2]", *FAST).err
+
+
+def test_a_file_named_like_a_table_of_a_paper_does_not_stand_for_it(
+    okbench: Okbench, mine: Path
+) -> None:
+    for name in ("table5", "demo"):
+        (mine / "my.csv").rename(mine / name)
+        words = ("--target", "y", "--learners", "Perceptron", "--no-tune", *FAST)
+        assert okbench("run", "--data", name, *words).code == 0
+        assert okbench("report", f"own/{name}").out.startswith(f"own/{name}: ")
+        (mine / name).rename(mine / "my.csv")
+    refused = okbench("report", "table5")
+    assert refused.code == 2
+    assert "'table5' could be own/table5 or lsokl/table5; say which" in refused.err
+    assert "Did you mean" not in okbench("show", "demo").err
+
+
 def test_every_command_knows_the_table_by_its_name(okbench: Okbench, mine: Path) -> None:
     first = okbench(*DATA, "--learners", "FOGD,mine:Mine", *FAST)
     assert first.code == 0, first.err
@@ -310,10 +330,12 @@ def test_an_extension_that_makes_no_sense_is_refused(
 def test_init_writes_a_table_to_edit(okbench: Okbench, mine: Path) -> None:
     words = ("--target", "y", "--drop", "id", "--learners", "RBP,mine:Mine", "--trials", "2")
     done = okbench("init", "my.csv", *words)
-    assert (done.code, done.out) == (0, "my.yaml  (okbench run my.yaml)\n")
+    advised = "okbench run my.yaml --allow-learner mine:Mine"
+    assert (done.code, done.out) == (0, f"my.yaml  ({advised})\n")
     text = (mine / "my.yaml").read_text(encoding="utf-8")
     assert text.count("#") > 8
-    ran = okbench("run", "my.yaml", "--jobs", "1", "--allow-learner", "mine", "--format", "csv")
+    assert f"# Edit it, then run it: {advised}\n" in text
+    ran = okbench(*advised.split()[1:], "--jobs", "1", "--format", "csv")
     same = okbench(*DATA, "--learners", "RBP,mine:Mine", *FAST, "--format", "csv")
     assert rates(ran) == rates(same)
     assert rates(okbench("report", "my.yaml", "--format", "csv")) == rates(ran)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from okbench.trials.store.files import Store
 from tests.cli.conftest import Okbench
 
 
@@ -20,7 +24,7 @@ def test_run_prints_the_table_on_stdout_and_nothing_else_there(okbench: Okbench,
     assert said.out.startswith("tiny: A tiny table (mistake rate in %; time)")
     assert "RBP" in said.out
     assert "breast-cancer" in said.out
-    assert said.err == ""
+    assert said.err == f"trials that ended: 6 of 6, kept in {Path('runs/tiny.jsonl')}\n"
 
 
 def test_running_again_runs_nothing_and_prints_the_same_table(okbench: Okbench, tiny: str) -> None:
@@ -28,6 +32,7 @@ def test_running_again_runs_nothing_and_prints_the_same_table(okbench: Okbench, 
     lines = Path("runs/tiny.jsonl").read_bytes()
     again = okbench("run", tiny, "--jobs", "1")
     assert again.out == first.out
+    assert again.err.startswith("no trial was left to run: the outcomes are in ")
     assert Path("runs/tiny.jsonl").read_bytes() == lines
 
 
@@ -146,6 +151,45 @@ def test_a_learner_that_fails_is_reported_and_the_others_are_printed(
     assert "--retry failed" in said.err
     assert "RBP" in said.out
     assert "Traceback" not in said.err
+    again = okbench("run", config, "--jobs", "1", "--allow-learner", "shaky_learner:Shaky")
+    assert "1 trial failed or diverged in an earlier run" in again.err
+    assert "no luck today" in again.err
+    shown = re.search(r"okbench show (\w+)", again.err)
+    assert shown is not None
+    assert "no luck today" in okbench("show", shown[1]).out
+
+
+SLOW = """\
+import time
+
+
+class Slow:
+    def begin(self, problem, draws):
+        self.first = problem.classes[0]
+
+    def learn(self, X, y):
+        time.sleep(0.2)
+        return [self.first] * len(y)
+
+    def predict(self, X):
+        return [self.first] * X.shape[0]
+"""
+
+
+def test_ctrl_c_says_what_is_kept_and_that_the_command_continues(tmp_path: Path, tiny: str) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    more = ["--with", "slow:Slow", "--learners", "Slow", "--trials", "200", "--jobs", "1"]
+    words = [sys.executable, "-m", "okbench", "run", tiny, *more]
+    running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    store = Store(tmp_path / "runs/tiny.jsonl")
+    while running.poll() is None and not store.outcomes():
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    ended = sum(one.status == "done" for one in store.outcomes().values())
+    path = Path("runs/tiny.jsonl")
+    assert f"trials that ended: {ended} of 200, kept in {path}; the same command contin" in errors
 
 
 def test_a_class_without_the_methods_of_its_role_is_refused_before_anything_runs(

@@ -31,6 +31,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
 
+RUN = "okbench run made/t --trials 9"
 PRINTED = {
     ("one", "Perceptron"): "20.0 ± 1.0",
     ("one", "FOGD"): "15.0 ± 1.0",
@@ -132,12 +133,12 @@ def test_too_few_permutations_are_named_once() -> None:
     found = comparisons(report)
     assert {pair.reason for pair in found.pairs} == {"too few permutations"}
     assert (found.enough, found.too_few) == (9, 12)  # 12 · 2 / 2⁹ < 0.05
-    text = ranking_text(found, ranking(report))
+    text = ranking_text(found, ranking(report), RUN)
     assert text.count("Too few permutations") == 1
     assert "12 comparisons have fewer than 9" in text
-    assert "--trials 9" in text
+    assert f"({RUN})." in " ".join(text.split())
     assert "d0: mistake rate in %, each learner minus A (the best)" in ranking_text(
-        comparisons(three_learners(4, 9)), ranking(report)
+        comparisons(three_learners(4, 9)), ranking(report), RUN
     )
     # so many are indeed enough
     assert comparisons(three_learners(4, 9)).too_few == 0
@@ -161,7 +162,7 @@ def test_missing_trials_cannot_decide_and_are_in_no_family(tmp_path: Path) -> No
     assert (on_two.learner, on_two.found) == ("FOGD", "cannot decide")
     assert (on_two.reason, on_two.t_test) == ("trials of FOGD are missing (5/6)", None)
     assert found.family == 1
-    text = ranking_text(found, ranking(report))
+    text = ranking_text(found, ranking(report), RUN)
     assert "cannot decide about FOGD: trials of FOGD are missing (5/6)" in text
 
 
@@ -178,7 +179,7 @@ def test_medians_stand_beside_means_of_heavy_tails() -> None:
     found = comparisons(report)
     (tail,) = found.tails
     assert (tail.learner, tail.median) == ("P", pytest.approx(21.15))
-    assert "Heavy tails" in ranking_text(found, ranking(report))
+    assert "Heavy tails" in ranking_text(found, ranking(report), RUN)
 
 
 def test_ranks_leave_out_datasets_without_every_learner(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_ranks_leave_out_datasets_without_every_learner(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table())[:-1])
     part = ranking(report)
     assert (part.datasets, part.left_out, part.critical) == (("one",), ("two",), None)
-    assert "too few datasets" in ranking_text(comparisons(report), part)
+    assert "too few datasets" in ranking_text(comparisons(report), part, RUN)
 
 
 def test_many_datasets_separate_the_learners() -> None:
@@ -203,7 +204,7 @@ def test_many_datasets_separate_the_learners() -> None:
     assert found.wilcoxon_groups == ()
     # the critical difference is 2.343 √(12 / 54) = 1.10: neighbours may differ by chance
     assert found.nemenyi == (("A", "B"), ("B", "C"))
-    text = ranking_text(comparisons(three_learners(9, 6)), found)
+    text = ranking_text(comparisons(three_learners(9, 6)), found, RUN)
     (row,) = (line for line in text.splitlines() if line.split()[:2] == ["B", "2.00"])
     assert row.split()[5:7] == ["ab", "–"]
 
@@ -253,7 +254,7 @@ def test_agreement_has_an_interval_over_datasets() -> None:
 def test_pages_of_learners_can_be_read(tmp_path: Path) -> None:
     report = report_on(tmp_path, all_measured(small_table()))
     found, ranks = comparisons(report), ranking(report)
-    text = ranking_text(found, ranks)
+    text = ranking_text(found, ranks, RUN)
     assert "+5" in text
     assert "Mean ranks over 2 datasets" in text
     page = json.loads(ranking_json(found, ranks))
@@ -272,14 +273,14 @@ def test_pages_fit_in_a_hundred_columns(datasets: int, trials: int) -> None:
         for name in names
     }
     report = made_report(values, metric="rmse", expected=0)
-    text = ranking_text(comparisons(report), ranking(report))
+    text = ranking_text(comparisons(report), ranking(report), RUN)
     assert max(map(len, text.splitlines())) <= 100
     assert text.count("The permutations of one file") == 1
 
 
 def test_a_table_without_outcomes_says_so() -> None:
     report = made_report({("d", "A"): [], ("d", "B"): []}, expected=6)
-    text = ranking_text(comparisons(report), ranking(report))
+    text = ranking_text(comparisons(report), ranking(report), RUN)
     assert text.startswith("No dataset has a complete cell")
     assert "No mean ranks" in text
 
@@ -452,8 +453,8 @@ def test_one_set_alone_is_refused(tmp_path: Path) -> None:
     assert "name another to compare it with" in str(result.exception)
 
 
-@pytest.mark.parametrize("option", ["--trials", "--seed"])
+@pytest.mark.parametrize("option", ["--trials=3", "--seed=0", "--results=runs"])
 def test_options_of_a_table_are_not_passed_over_with_sets(tmp_path: Path, option: str) -> None:
     place = str(results_file(tmp_path / "a.jsonl", outcomes(FOGD)))
-    result = CliRunner().invoke(compare, [place, place, option, "3"])
-    assert "go with one table" in str(result.exception)
+    result = CliRunner().invoke(compare, [place, place, option])
+    assert "does not go with results files; it goes with one table" in str(result.exception)

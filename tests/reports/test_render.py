@@ -96,7 +96,7 @@ def test_the_terminal_shows_paper_and_ours_with_the_outcome(beside_paper: Report
     assert ["rows", "s", "s"] in rows
     first = ["A_1", "11.0 ± 0.5", "* 12.50 ± 2.50", "within", "printed", "0.112", "0.500"]
     assert first in rows
-    assert ["B", "12.0 ± 0.5", "5.00 (1/3)", "not measured", "3.0", "2000"] in rows
+    assert ["B", "12.0 ± 0.5", "5.00 (1/3)", "too few trials", "3.0", "2000"] in rows
     assert ["big", "s", "s"] in rows
     assert ["A_1", "missing", "missing"] in rows
     assert ["B", "not run", "not run"] in rows
@@ -269,7 +269,7 @@ def test_json_holds_everything(beside_paper: Report) -> None:
     assert (first["verdict"]["outcome"], first["rests_on"]) == ("within", "printed")
     assert page["counts"] == {"printed": {"within": 1}}
     assert "family" not in page
-    assert page["cells"][1]["verdict"]["reason"] == "too few trials (1 of 3)"
+    assert page["cells"][1]["verdict"]["reason"] == "1 of 3 are done"
     assert page["cells"][3]["left_out"] is True
 
 

@@ -73,7 +73,7 @@ def test_why_nothing_can_be_said_is_told(pages: dict[str, Page]) -> None:
     row = pages["table"].row("one", "FOGD")
     assert (row[3], row[6]) == ("≈ within", "fitted")
     row = pages["table"].row(ROWS, "Perceptron")
-    assert (row[3], *row[6:9]) == ("· not measured", "", "too few trials (3 of 6)", "3/6")
+    assert (row[3], *row[6:9]) == ("… too few trials", "", "3 of 6 are done", "3/6")
 
 
 def test_a_cell_without_trials_is_no_number(pages: dict[str, Page]) -> None:
@@ -85,18 +85,19 @@ def test_a_cell_without_trials_is_no_number(pages: dict[str, Page]) -> None:
 def test_the_index_counts_cells_trials_and_verdicts(pages: dict[str, Page]) -> None:
     row = pages["index"].row(f"{NAME} {TITLE}")
     assert row[2:4] == ["3 of 6", "21"]
-    assert sum(map(int, row[4:9])) == 4  # cells with a printed number
+    assert sum(map(int, row[4:10])) == 4  # cells with a printed number
 
 
 def test_the_index_answers_which_numbers_stand(pages: dict[str, Page]) -> None:
     """The sentences, both axes and the counts per table say the same."""
     index = pages["index"]
     row = index.row(f"{NAME} {TITLE}")
-    printed, within, better, worse, waiting = map(int, row[4:9])
-    agree, by_fit = (int(text or 0) for text in row[9:11])
+    printed, within, better, worse, waiting, few = map(int, row[4:10])
+    agree, by_fit = (int(text or 0) for text in row[10:12])
     assert agree + by_fit == printed + within
+    measured = 4 - waiting - few
     answer = (
-        f"The papers print 4 numbers in these tables, and {4 - waiting} of them were measured. "
+        f"The papers print 4 numbers in these tables, and {measured} of them were measured. "
         f"{agree} agree with our measurement. {by_fit} more agree"
     )
     assert answer in index.text

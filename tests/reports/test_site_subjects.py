@@ -189,6 +189,23 @@ def test_ranks_and_memory_of_complete_datasets(small: Path) -> None:
     assert memory.row("Perceptron")[1:] == ["500 B", "500 B"]
 
 
+def test_learners_that_tie_have_one_mean_rank_on_all_pages(tmp_path: Path) -> None:
+    found = [
+        replace(one, bytes=1000, total=150)
+        if one.trial.dataset == "one"
+        else replace(one, bytes=1000)
+        for one in all_measured(small_table())
+    ]
+    results_file(tmp_path / "runs/made/small.jsonl", found)
+    build(tmp_path / "runs", tmp_path / "site", [small_table()], about=ABOUT)
+    pages = {name: Page(tmp_path / f"site/{name}.html") for name in ("ranks", "learners/FOGD")}
+    assert pages["ranks"].row("FOGD")[1] == "1.25"
+    assert pages["learners/FOGD"].row("made/small")[3:5] == ["1.25 of 2", "2"]
+    memory = (tmp_path / "site/memory.html").read_text(encoding="utf-8")
+    assert "FOGD: mean rank 1.25" in memory
+    assert "Perceptron: mean rank 1.75" in memory
+
+
 def test_pages_without_anything_to_show_say_so(site: Path) -> None:
     assert "belong to no claim" in Page(site / "claims.html").text
     assert "No table has two datasets" in Page(site / "ranks.html").text

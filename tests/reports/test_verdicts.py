@@ -115,7 +115,7 @@ def test_without_a_printed_deviation_ours_stands_for_it() -> None:
         (cell(None), "nothing printed", "nothing printed"),
         (Cell("rows", "A", "mistake_rate", FIVE, 5, runs=5), "nothing printed", "nothing printed"),
         (cell(10.0, values=(), expected=5), "not measured", "missing"),
-        (cell(10.0, values=FIVE[:3], runs=20), "not measured", "too few trials (3 of 20)"),
+        (cell(10.0, values=FIVE[:3], runs=20), "too few trials", "3 of 20 are done"),
         (cell(10.0, text="NA", values=(3.0,), runs=1), "cannot say", "one trial has no deviation"),
     ],
 )

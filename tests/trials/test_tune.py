@@ -332,6 +332,18 @@ def both(folder: Path, changed: dict[str, str] | None = None, *words: str) -> tu
     return said, read_yaml(folder / "runs" / "small.tuned.yaml").plain()
 
 
+def test_a_learner_is_searched_on_a_share_of_its_own(tmp_path: Path) -> None:
+    usual = "subset: {value: 0.05, datasets: {spirals: 0.02}}"
+    _, record = both(tmp_path, {usual: f"{usual[:-1]}, learners: {{FOGD: 0.1}}}}"})
+    assert record["search"]["subsets of"] == {"FOGD": {"subset": 0.1, "subsets": {}}}
+    tried = record["tried"]["spirals"]
+    assert {name: one["rows"] for name, one in tried.items()} == {
+        "RBP": 200,
+        "FOGD": 1000,
+        "BOGD": 200,
+    }
+
+
 def test_every_combination_of_what_a_learner_takes_is_tried(tmp_path: Path) -> None:
     said, record = both(tmp_path)
     tried = record["tried"]["spirals"]

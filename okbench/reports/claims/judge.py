@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from okbench.base.errors import did_you_mean
+from okbench.papers.commands import command
 from okbench.papers.table_types import Table
 from okbench.reports.claims.claim_evidence import Evidence, Judge, configured
 from okbench.reports.claims.claims_file import CLOCKS, Claim, ClaimTest, Ratio
@@ -133,8 +134,8 @@ def _command(test: ClaimTest, evidence: tuple[Evidence, ...]) -> str:
     learners = dict.fromkeys(name for one in evidence for name in one.missing)
     if not datasets:
         return ""
-    timing = " --timing --jobs 1" if test.measure in CLOCKS else ""
-    return (
-        f"okbench run {test.table} --datasets {','.join(datasets)} "
-        f"--learners {','.join(learners)}{timing}"
-    )
+    is_timed = test.measure in CLOCKS
+    return command(
+        "run", test.table, datasets=datasets, learners=list(learners), timing=is_timed,
+        jobs=1 if is_timed else None,
+    )  # fmt: skip

@@ -101,6 +101,12 @@ def ranking(report: Report, against: str | None = None, region: float = 1.0) -> 
     return _ranking(report, complete, scores, f"{len(scores)} datasets", against, region)
 
 
+def mean_ranks(report: Report, datasets: Sequence[str]) -> list[float]:
+    """The average rank of each learner over datasets on which every learner's cell is complete;
+    equal means share the mean of their ranks."""
+    return average_ranks([_scores(report, name) for name in datasets])
+
+
 def ranking_on(report: Report, dataset: str, region: float = 1.0) -> Ranking:
     """The learners over the permutations of one dataset. Its ranks say how sure their order is on
     these rows, and nothing about other data."""

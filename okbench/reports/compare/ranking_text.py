@@ -21,9 +21,10 @@ ORDER_NOISE = (
 )
 
 
-def ranking_text(found: Comparisons, ranking: Ranking) -> str:
-    """The comparisons dataset by dataset, then the ranks."""
-    return "\n\n".join([*_comparison_blocks(found), *_ranking_blocks(ranking)]) + "\n"
+def ranking_text(found: Comparisons, ranking: Ranking, command: str) -> str:
+    """The comparisons dataset by dataset, then the ranks. `command` runs as many permutations as
+    the tests need."""
+    return "\n\n".join([*_comparison_blocks(found, command), *_ranking_blocks(ranking)]) + "\n"
 
 
 def ranking_json(found: Comparisons, ranking: Ranking) -> str:
@@ -37,7 +38,7 @@ def ranking_json(found: Comparisons, ranking: Ranking) -> str:
     return json.dumps(page, indent=2, allow_nan=False) + "\n"
 
 
-def _comparison_blocks(found: Comparisons) -> Iterator[str]:
+def _comparison_blocks(found: Comparisons, command: str) -> Iterator[str]:
     datasets = dict.fromkeys(pair.dataset for pair in found.pairs)
     shown = [(name, found.with_reference(name)) for name in datasets]
     if not any(pairs for _, pairs in shown):
@@ -46,7 +47,7 @@ def _comparison_blocks(found: Comparisons) -> Iterator[str]:
     for name, pairs in shown:
         if any(pair.reason != TOO_FEW for pair in pairs):
             yield _dataset_block(name, pairs, found)
-    yield _sentences(_about_the_tests(found))
+    yield _sentences(_about_the_tests(found, command))
     if found.tails:
         rows = [
             [tail.dataset, tail.learner, tail.n, f"{tail.mean:.4g}", f"{tail.median:.4g}"]
@@ -89,7 +90,7 @@ def _figures(pair: Comparison) -> list[str]:
     ]
 
 
-def _about_the_tests(found: Comparisons) -> Iterator[str]:
+def _about_the_tests(found: Comparisons, command: str) -> Iterator[str]:
     tests = "p (t), p (W): the p values of the paired t test and of Wilcoxon's signed-rank test"
     alone = "Each interval is that of one pair alone."
     if found.family == 1:
@@ -110,7 +111,7 @@ def _about_the_tests(found: Comparisons) -> Iterator[str]:
         yield (
             f"Too few permutations: {found.too_few} {few} fewer than {found.enough}, the smallest "
             f"number with which Wilcoxon's test can be significant {corrected}"
-            f"(okbench run {found.table} --trials {found.enough})."
+            f"({command})."
         )
     yield ORDER_NOISE
 

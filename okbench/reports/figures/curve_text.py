@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from okbench.base.errors import UsageError
+from okbench.papers.commands import command, name_of, run_command
 from okbench.papers.table_types import Table
 from okbench.reports.figures.figure_data import Panel, Picture, convergence, picture_of
 from okbench.reports.figures.text import words_of
@@ -34,11 +35,11 @@ def stored_curves(
 ) -> str:
     """A table's convergence, or the panels of a figure, from what a results folder holds."""
     if table.kind == "complexity":
-        raise UsageError(f"{table.name} has no curves  (okbench report {table.name})")
+        raise UsageError(f"{table.name} has no curves  ({command('report', name_of(table))})")
     figure = table if table.figure else convergence(table)
     shown = picture_of(load_table(figure, results, options, None, versions))
     if not shown.panels:
-        raise UsageError(f"no curves of {table.name} in {results}  (okbench run {table.name})")
+        raise UsageError(f"no curves of {table.name} in {results}  ({run_command(table)})")
     return written(curves_text(shown, table.protocol.metric, width), encoding)
 
 

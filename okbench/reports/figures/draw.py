@@ -155,7 +155,6 @@ def _draw_contours(ax: Any, surface: Surface, title: str) -> None:
     ax.set_title(title)
     ax.grid(False)
     ax.set_box_aspect(1)
-    ax.set_box_aspect(1)
     lines = ax.contour(
         surface.x, surface.y, surface.values, levels=_LEVELS, cmap="cividis", linewidths=1.0
     )

@@ -17,6 +17,7 @@ from typing import Any
 
 from okbench.base.errors import DataError, UsageError
 from okbench.base.version import __version__
+from okbench.papers.commands import run_command
 from okbench.papers.table_types import Table
 from okbench.reports.guard.check import alike
 from okbench.reports.load import LoadedTable, load_table
@@ -121,7 +122,7 @@ def _complete(
         counts = ", ".join(f"{count} {status}" for status, count in endings.items())
         raise DataError(
             f"{key[1]} × {key[0]}: {counts}, of {len(wanted)} trials; nothing was stored. "
-            f"Run the rest (okbench run {table.name}), or bless others with --datasets, "
+            f"Run the rest ({run_command(table)}), or bless others with --datasets, "
             "--learners, --trials"
         )
     return wanted if found else []

@@ -11,7 +11,8 @@
 All but the first two keep a check from passing: what cannot be compared is not fine. What is
 missing is counted apart from regressions. Supports,
 the rows and totals of curves, and endings are compared exactly, bytes up to a factor, since scratch
-memory may change. What a baseline does not hold (curves, most often) is counted as not compared.
+memory may change. What a baseline does not hold (supports, bytes or a curve) is counted as not
+compared.
 """
 
 from __future__ import annotations
@@ -25,13 +26,7 @@ from typing import Literal
 
 from okbench.base.errors import DataError, UsageError
 from okbench.protocols.metrics import METRICS
-from okbench.reports.guard.speed import (
-    FEWEST,
-    Allowed,
-    SpeedCheck,
-    check_seconds,
-    check_untimed,
-)
+from okbench.reports.guard.speed import FEWEST, Allowed, SpeedCheck, check_seconds
 from okbench.reports.guard.trial_diff import Changes
 from okbench.reports.tables.grouping import GroupKey, grouped
 from okbench.trials.store.results_file import Contents
@@ -73,10 +68,10 @@ class CellCheck:
 class BaselineCheck:
     """What came of a check.
 
-    `seconds` are those of trials measured alone, `untimed` those of all others; `seconds_lack` and
-    `untimed_lack` say why some were not compared. `compared` and `lacking` count the trials of
-    which a quantity was compared, and of which it could not be. `unblessed` counts outcomes that
-    the baseline does not hold.
+    `seconds` are the verdicts on seconds of trials that were measured alone, `seconds_lack` says
+    why there is no verdict on others. `compared` and `lacking` count the trials of which a quantity
+    was compared, and of which it could not be. `unblessed` counts outcomes that the baseline does
+    not hold.
     """
 
     cells: tuple[CellCheck, ...]
@@ -84,15 +79,13 @@ class BaselineCheck:
     seconds_lack: str = ""
     unblessed: int = 0
     tolerance: float = TOLERANCE
-    untimed: tuple[SpeedCheck, ...] = ()
-    untimed_lack: str = ""
     compared: Counter[str] = field(default_factory=Counter)
     lacking: Counter[str] = field(default_factory=Counter)
 
     @property
     def regressions(self) -> int:
         worse = sum(cell.finding in FAILS for cell in self.cells)
-        return worse + sum(one.finding == "worse" for one in (*self.seconds, *self.untimed))
+        return worse + sum(one.finding == "worse" for one in self.seconds)
 
     @property
     def unmeasured(self) -> int:
@@ -137,15 +130,12 @@ def check(
     groups = grouped(before.values())
     cells = [_cell(table, name, group, against) for name, group in groups.items()]
     seconds, seconds_lack = _seconds(baseline, new, allowed or Allowed())
-    untimed, untimed_lack = _untimed(baseline, new)
     return BaselineCheck(
         tuple(cell for cell in cells if cell.counts),
         seconds,
         seconds_lack,
         len(others),
         tolerance,
-        untimed,
-        untimed_lack,
         against.compared,
         against.lacking,
     )
@@ -159,8 +149,6 @@ def joined(checks: Sequence[BaselineCheck]) -> BaselineCheck:
         _lack_of((one, one.seconds_lack) for one in checks),
         sum(one.unblessed for one in checks),
         max((one.tolerance for one in checks), default=TOLERANCE),
-        tuple(second for one in checks for second in one.untimed),
-        _lack_of((one, one.untimed_lack) for one in checks),
         sum((one.compared for one in checks), Counter()),
         sum((one.lacking for one in checks), Counter()),
     )
@@ -333,7 +321,8 @@ def _curve_change(before: Outcome, now: Outcome, tolerance: float) -> str:
 def _seconds(
     baseline: Contents, new: Contents, allowed: Allowed
 ) -> tuple[tuple[SpeedCheck, ...], str]:
-    """Seconds of trials timed alone on one and the same machine, or why there are none."""
+    """The verdicts on seconds of trials timed alone on one and the same machine, or why there is
+    none."""
     now = new.standing(timed=True)
     done = _clocked_in_both(baseline.standing(timed=True), now)
     if not done:
@@ -342,32 +331,14 @@ def _seconds(
         return (), apart
     found, few = [], 0
     for (dataset, learner), group in grouped(done).items():
-        if len(group) < FEWEST:
+        if len(group) < FEWEST:  # so few trials prove nothing
             few += 1
             continue
         old = [one.seconds or 0.0 for one in group]
         recent = [now[one.trial.id].seconds or 0.0 for one in group]
         found.append(check_seconds(dataset, learner, old, recent, allowed))
-    return tuple(found), f"fewer than {FEWEST} trials timed alone in {few} cells" if few else ""
-
-
-def _untimed(baseline: Contents, new: Contents) -> tuple[tuple[SpeedCheck, ...], str]:
-    """Seconds of trials that ran beside others, on one and the same machine, or why there are
-    none."""
-    now = new.standing(timed=False)
-    done = _clocked_in_both(baseline.standing(timed=False), now)
-    if not done:
-        return (), "no trial has seconds in both"
-    if apart := _apart(baseline, done, new, (now[one.trial.id] for one in done)):
-        return (), apart
-    return tuple(
-        check_untimed(
-            *name,
-            [one.seconds or 0.0 for one in group],
-            [now[one.trial.id].seconds or 0.0 for one in group],
-        )
-        for name, group in grouped(done).items()
-    ), ""
+    cells = f"{few} cell{'' if few == 1 else 's'}"
+    return tuple(found), f"fewer than {FEWEST} trials measured alone in {cells}" if few else ""
 
 
 def _apart(

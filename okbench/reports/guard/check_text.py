@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
+from okbench.papers.commands import command
 from okbench.protocols.metrics import METRICS
 from okbench.reports.guard.check import BYTES, FAILS, QUANTITIES, BaselineCheck, CellCheck
-from okbench.reports.guard.speed import UNTIMED, SpeedCheck
+from okbench.reports.guard.speed import SpeedCheck
 from okbench.reports.numbers import mean_and_std, signed
 from okbench.reports.tables.render import in_markdown
 
-_SIDE_BY_SIDE = f"of trials side by side, up to a factor of {UNTIMED:g}: "
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -24,12 +24,22 @@ def summary(check: BaselineCheck) -> str:
         return "nothing could be compared"
     if check.passed:
         return "no regressions"
-    count = check.regressions or "no"
-    regressions = f"{count} regression{'' if check.regressions == 1 else 's'}"
-    undecided = f"{check.undecided} undecided" if check.undecided else ""
-    unmeasured = f"{_cells(check.unmeasured)} not measured" if check.unmeasured else ""
-    found = regressions if check.regressions or not undecided else ""
-    return ", ".join(filter(None, [found, undecided, unmeasured]))
+    count = check.regressions
+    found = [f"{count} regression{'' if count == 1 else 's'}"] if count else []
+    found += [f"{check.undecided} undecided"] if check.undecided else []
+    if not check.unmeasured:
+        return ", ".join(found)
+    measured = ", ".join(found) or "no regressions"
+    return f"{measured} in what was measured, {_cells(check.unmeasured)} not measured"
+
+
+def failure(check: BaselineCheck) -> str:
+    """Why a check does not pass, and what to do about cells that are not measured."""
+    tables = list(_unmeasured(check))
+    if not tables:
+        return summary(check)
+    runs = command("run", tables[0]) if len(tables) == 1 else "okbench run, table by table"
+    return f"{summary(check)}: measure them ({runs}), or check only what was measured (--subset)"
 
 
 def _text(check: BaselineCheck) -> str:
@@ -38,15 +48,12 @@ def _text(check: BaselineCheck) -> str:
     lines += [f"  {line}" for line in _unmeasured(check).values()]
     if check.cells:
         lines.append("compared   " + "\n           ".join(_compared(check)))
-    for name, seconds, lack in _clocks(check):
-        kind = _SIDE_BY_SIDE if name == "untimed" else ""
-        if seconds:
-            found = Counter(one.finding for one in seconds)
-            words = "   ".join(f"{count} {word}" for word, count in found.items())
-            lines.append(f"seconds    {kind}{words}")
-            lines += [f"  {_speed_line(one)}" for one in seconds if one.finding != "same"]
-        if lack:
-            lines.append(f"seconds    {kind}not compared: {lack}")
+    if check.seconds:
+        found = Counter(one.finding for one in check.seconds)
+        lines.append("seconds    " + "   ".join(f"{count} {word}" for word, count in found.items()))
+        lines += [f"  {_speed_line(one)}" for one in check.seconds if one.finding != "same"]
+    if check.seconds_lack:
+        lines.append(f"seconds    no verdict: {check.seconds_lack}")
     if check.unblessed:
         lines.append(f"{check.unblessed} outcomes are not in the baseline")
     return "\n".join([*lines, summary(check)]) + "\n"
@@ -69,14 +76,6 @@ def _compared(check: BaselineCheck) -> list[str]:
     return [*lines, f"not compared: {', '.join(lacking)}"] if lacking else lines
 
 
-def _clocks(check: BaselineCheck) -> tuple[tuple[str, tuple[SpeedCheck, ...], str], ...]:
-    """The two kinds of seconds, and why some of a kind were not compared."""
-    return (
-        ("seconds", check.seconds, check.seconds_lack),
-        ("untimed", check.untimed, check.untimed_lack),
-    )
-
-
 def _notable(check: BaselineCheck) -> list[CellCheck]:
     return [cell for cell in check.cells if cell.finding not in ("same", "missing")]
 
@@ -91,7 +90,7 @@ def _unmeasured(check: BaselineCheck) -> dict[str, str]:
             trials = sum(cell.counts.get("missing", 0) for cell in lacking)
             lines[table] = (
                 f"{table}: {len(lacking)} of {_cells(len(cells))} not measured, {trials} trials"
-                f"  (okbench run {table})"
+                f"  ({command('run', table)})"
             )
     return lines
 
@@ -145,7 +144,7 @@ def _markdown(check: BaselineCheck) -> str:
             f"{one.ratio:.2f}× the seconds",
             f"p = {one.chance:.2g}",
         )
-        for one in (*check.seconds, *check.untimed)
+        for one in check.seconds
         if one.finding != "same"
     ]
     rows += [("", "", "missing", "", line) for line in _unmeasured(check).values()]
@@ -154,17 +153,14 @@ def _markdown(check: BaselineCheck) -> str:
         lines += ["| " + " | ".join(map(in_markdown, row)) + " |" for row in rows]
         lines.append("")
     if check.seconds_lack:
-        lines.append(f"Seconds were not compared: {in_markdown(check.seconds_lack)}.")
-    if check.untimed_lack:
-        lack = in_markdown(check.untimed_lack)
-        lines.append(f"Seconds of trials beside others were not compared: {lack}.")
+        lines.append(f"No verdict on seconds: {in_markdown(check.seconds_lack)}.")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _json(check: BaselineCheck) -> str:
     page = {
         "okbench": "check",
-        "schema": 1,
+        "schema": 2,
         "passed": check.passed,
         "summary": summary(check),
         "regressions": check.regressions,
@@ -174,10 +170,8 @@ def _json(check: BaselineCheck) -> str:
         "compared": check.compared,
         "not_compared": check.lacking,
         "seconds_lack": check.seconds_lack,
-        "untimed_lack": check.untimed_lack,
         "cells": [{**vars(cell), "finding": cell.finding} for cell in check.cells],
         "seconds": [{**vars(one), "ratio": one.ratio} for one in check.seconds],
-        "untimed": [{**vars(one), "ratio": one.ratio} for one in check.untimed],
     }
     return json.dumps(page, indent=2, default=str) + "\n"
 
@@ -192,10 +186,9 @@ def _junit(check: BaselineCheck) -> str:
             _case(suite, group, cell.learner, cell.finding in FAILS, _line(cell))
     for table, line in _unmeasured(check).items():
         _case(suite, table, "not measured", True, line)
-    for kind, seconds, _ in _clocks(check):
-        for one in seconds:
-            wrong = one.finding in ("worse", "cannot say")
-            _case(suite, f"{kind}.{one.dataset}", one.learner, wrong, _speed_line(one))
+    for one in check.seconds:
+        wrong = one.finding in ("worse", "cannot say")
+        _case(suite, f"seconds.{one.dataset}", one.learner, wrong, _speed_line(one))
     if not len(suite):
         _case(suite, "okbench", "check", True, summary(check))
     suite.set("tests", str(len(suite)))

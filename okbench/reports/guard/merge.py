@@ -28,7 +28,9 @@ def merge(places: Sequence[Path], into: Path) -> list[Merged]:
     """Put the results at these places together, table by table, in a folder.
 
     What lies there already is kept. Files in which the same trial has different scores are refused
-    before anything is written. Every file is locked from before it is read until all are written.
+    before anything is written. The files of the folder are locked from before they are read until
+    all are written; the files at `places` are only read, and outcomes that are added to them
+    meanwhile may be left out.
     """
     by_table: dict[str, list[Path]] = {}
     for place in places:

@@ -1,6 +1,6 @@
 """Is it slower? A ratio beyond what is allowed and a rank test, both, before anyone says so.
 
-Trials that ran beside others are compared loosely: their seconds depend on what else ran.
+Only trials that were measured alone are judged: the seconds of others depend on what else ran.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from okbench.reports.statistics import rank_sum
 SLOWER = 1.15  # the ratio of medians beyond which a learner counts as slower
 SURE = 0.002  # the rank test's p, small because many learners are looked at
 FEWEST = 10  # measurements per side; fewer can hardly be that sure
-UNTIMED = 8.0  # the ratio of medians allowed to trials that ran beside others
-PAUSE = 0.05  # seconds besides, for which a busy machine may keep a trial waiting
 
 
 @dataclass(frozen=True)
@@ -95,14 +93,3 @@ def check_seconds(
     return SpeedCheck(
         dataset, learner, len(before), typical_before, typical_now, chance, limit, finding
     )
-
-
-def check_untimed(
-    dataset: str, learner: str, before: Sequence[float], now: Sequence[float]
-) -> SpeedCheck:
-    """Judge seconds of trials that ran beside others: worse when the median is many times what it
-    was, and the difference is more than a pause."""
-    old, new = median(before), median(now)
-    finding: Literal["same", "worse"] = "worse" if new > UNTIMED * old + PAUSE else "same"
-    chance = rank_sum(before, now)
-    return SpeedCheck(dataset, learner, len(before), old, new, chance, UNTIMED, finding)

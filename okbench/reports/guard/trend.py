@@ -18,6 +18,7 @@ from tabulate import tabulate
 from okbench.base.errors import StoreError, UsageError, did_you_mean
 from okbench.base.plain_text import plain
 from okbench.base.whole_files import write_whole
+from okbench.papers.additions import whole_names
 from okbench.protocols.metrics import METRICS
 from okbench.reports.guard.check import BaselineCheck
 from okbench.reports.guard.check_text import summary
@@ -112,12 +113,13 @@ def chosen(
 ) -> list[Kept]:
     """The lines with the cells asked for alone. A name that no line has is refused."""
     wanted = {"table": table and [table], "dataset": datasets, "learner": learners}
+    folded: dict[str, set[str]] = {}
     for kind, names in wanted.items():
         known = {getattr(cell, kind) for one in kept for cell in one.cells}
-        for name in names or ():
+        for name in whole_names(names or (), known):
             if name.casefold() not in map(str.casefold, known):
                 raise UsageError(f"no {kind} '{name}' was kept.{did_you_mean(name, known)}")
-    folded = {kind: {name.casefold() for name in names} for kind, names in wanted.items() if names}
+            folded.setdefault(kind, set()).add(name.casefold())
     return [
         Kept(one.commit, one.date, one.summary, one.passed, tuple(
             cell for cell in one.cells

@@ -18,7 +18,7 @@ from okbench.reports.site.small_charts import small_chart
 from okbench.reports.site.table_page import citation, paper_title
 from okbench.reports.site.table_views import TableView
 from okbench.reports.site.verdicts import SHOWN, judged, legend, tally
-from okbench.reports.tables.verdicts import AGREES, Judgement
+from okbench.reports.tables.verdicts import AGREES, RESULTS, Judgement, Result
 
 OWN = "Tables of no paper"
 
@@ -148,7 +148,7 @@ def _table(found: Sequence[Entry], caption: str, name: str) -> Markup:
     header += [Heading("cells"), Heading("trials")]
     judged_at_all = any(entry.verdicts for entry in found)
     if judged_at_all:
-        header += [Heading(outcome) for outcome in SHOWN]
+        header += [Heading(outcome) for outcome in _outcomes(found)]
         header += [Heading("agree without a fit"), Heading("agree by a fit")]
     counts = _counts(found) if judged_at_all else []
     trials = column([f"{entry.trials:,}" for entry in found], [entry.trials for entry in found])
@@ -167,6 +167,12 @@ def _table(found: Sequence[Entry], caption: str, name: str) -> Markup:
     return grid(name, caption, header, rows, named=0)
 
 
+def _outcomes(found: Sequence[Entry]) -> list[Result]:
+    """The outcomes that have a column: the usual ones, and those that occur."""
+    occurring = {one.outcome for entry in found for one in entry.verdicts}
+    return [one for one in RESULTS if one in SHOWN or one in occurring]
+
+
 def _counts(found: Sequence[Entry]) -> list[list[Field]]:
     """The columns of outcomes, and how many numbers agree without and with a fit."""
     counts = [Counter(one.outcome for one in entry.verdicts) for entry in found]
@@ -175,7 +181,7 @@ def _counts(found: Sequence[Entry]) -> list[list[Field]]:
             [f"{count[outcome]}" if count else "" for count in counts],
             [count[outcome] if count else None for count in counts],
         )
-        for outcome in SHOWN
+        for outcome in _outcomes(found)
     ]
     agreeing = [[one for one in entry.verdicts if one.outcome in AGREES] for entry in found]
     by_fit = [sum(one.rests_on == "fitted" for one in each) for each in agreeing]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, geometric_mean
+from statistics import geometric_mean
 
+from okbench.reports.compare.ranking import mean_ranks
 from okbench.reports.site.axes import axis, sized, tick_text
 from okbench.reports.site.cell_grids import memory
 from okbench.reports.site.cell_links import CellLinks
@@ -97,19 +98,14 @@ def _spots(report: Report) -> list[Spot]:
     ]
     if not shared or len(report.learners) < 2:
         return []
-    ranks: dict[str, list[int]] = {learner: [] for learner in report.learners}
-    for name in shared:
-        means = {one: report.cells[name, one].mean or 0.0 for one in report.learners}
-        ordered = sorted(means.values(), reverse=not report.lower_is_better)
-        for learner, mean in means.items():
-            ranks[learner].append(ordered.index(mean) + 1)
+    ranks = mean_ranks(report, shared)
     return [
         (
             learner,
             geometric_mean(report.cells[name, learner].bytes or 1.0 for name in shared),
-            fmean(ranks[learner]),
+            rank,
         )
-        for learner in report.learners
+        for learner, rank in zip(report.learners, ranks, strict=True)
     ]
 
 

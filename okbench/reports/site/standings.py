@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from okbench.protocols.metrics import METRICS
 from okbench.reports import numbers
+from okbench.reports.compare.rank_tests import average_ranks
 from okbench.reports.site.cell_links import data_of, learner_of
 from okbench.reports.site.places import Place
 from okbench.reports.site.table_views import TableView
@@ -17,8 +18,9 @@ from okbench.reports.tables.verdicts import Result
 
 @dataclass(frozen=True)
 class Standing:
-    """A cell as other pages show it. `rank` is 1 for the best of the complete cells of its dataset,
-    of which there are `of`; None for an incomplete cell. `trials` is the place of its trials.
+    """A cell as other pages show it. `rank` is its rank among the complete cells of its dataset, of
+    which there are `of`, and `is_best` says that none of them is better; an incomplete cell has no
+    rank. `trials` is the place of its trials.
     """
 
     table: str
@@ -29,7 +31,8 @@ class Standing:
     metric: str
     mean: float
     words: str
-    rank: int | None
+    rank: float | None
+    is_best: bool
     of: int
     printed: str
     outcome: Result
@@ -62,6 +65,7 @@ def standings(view: TableView, trials: Mapping[CellKey, Place]) -> Iterator[Stan
                 mean=cell.mean,
                 words=numbers.of_cell(cell, cell.mean),
                 rank=ranks.get(label),
+                is_best=label in ranks and ranks[label] == min(ranks.values()),
                 of=len(ranks),
                 printed=cell.printed.text if cell.printed else "",
                 outcome=verdict.outcome,
@@ -73,12 +77,13 @@ def standings(view: TableView, trials: Mapping[CellKey, Place]) -> Iterator[Stan
             )
 
 
-def _ranks(report: Report, dataset: str) -> dict[str, int]:
-    """The place of every learner whose cell is complete; equals share the better place."""
-    found = {
-        label: cell.mean
+def _ranks(report: Report, dataset: str) -> dict[str, float]:
+    """The rank of every learner whose cell is complete."""
+    sign = 1.0 if report.lower_is_better else -1.0
+    scores = {
+        label: sign * cell.mean
         for label in report.learners
         if (cell := report.cells[dataset, label]).complete and cell.mean is not None
     }
-    ordered = sorted(found.values(), reverse=not report.lower_is_better)
-    return {label: ordered.index(mean) + 1 for label, mean in found.items()}
+    ranks = average_ranks([list(scores.values())]) if scores else []
+    return dict(zip(scores, ranks, strict=True))

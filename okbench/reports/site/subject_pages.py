@@ -89,7 +89,7 @@ def learners_html(found: Mapping[str, Sequence[Standing]], about: About) -> str:
                 Field(facts.summary if (facts := about.learners.get(name)) else "", None, "title"),
                 _number(len({one.table for one in found.get(name, ())})),
                 _number(len(found.get(name, ()))),
-                _number(sum(one.rank == 1 for one in found.get(name, ()))),
+                _number(sum(one.is_best for one in found.get(name, ()))),
             )
         )
         for name in names
@@ -188,7 +188,7 @@ def _summary(path: str, found: Sequence[Standing]) -> Markup:
                     Field(tag("span", style_sample(label), label, class_="key"), label),
                     _number(len(here)),
                     Field("" if mean is None else f"{mean:.2f} of {of}", mean),
-                    _number(sum(rank == 1 for rank in ranks)),
+                    _number(sum(one.is_best for one in here)),
                     _number(sum(one.outcome in AGREES for one in here)),
                     _number(sum(one.outcome == "better" for one in here)),
                     _number(sum(one.outcome == "worse" for one in here)),
@@ -229,7 +229,7 @@ def _of_cell(path: str, one: Standing, by_dataset: bool) -> Iterable[Field]:
     if one.trials:
         ours = tag("a", ours, href=link(path, *one.trials), class_="trials")
     yield Field(ours, one.mean, "" if one.rank else "short")
-    yield Field(f"{one.rank} of {one.of}" if one.rank else one.shortfall, one.rank)
+    yield Field(f"{one.rank:g} of {one.of}" if one.rank else one.shortfall, one.rank)
     yield Field(chip(one.outcome), RESULTS.index(one.outcome)) if one.printed else Field("", None)
     if by_dataset:
         yield Field(tag("a", one.table, href=link(path, page_of(one.table))), one.table)

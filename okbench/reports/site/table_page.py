@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from okbench.papers.commands import run_command
 from okbench.papers.paper_list import Paper
 from okbench.protocols.metrics import METRICS
 from okbench.protocols.registry import PROTOCOLS
@@ -219,7 +220,7 @@ def _downloads(view: TableView, path: str, trials: Mapping[CellKey, Place]) -> M
         for place in [config_of(name, variant)]
     ]
     if view.configs:
-        lines.append((tag("code", f"okbench run {name}"), " measures the table."))
+        lines.append((tag("code", run_command(view.table)), " measures the table."))
     if trials:
         first = next(iter(trials.values()))[0]
         every = tag("a", "All trials", href=link(path, first))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from okbench.base.errors import UsageError
+from okbench.papers.commands import run_command
 from okbench.papers.table_catalogue import find, names, own_tables
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Protocol, Table
 from okbench.protocols.metrics import default_metric
@@ -60,9 +61,11 @@ def table_views(
     """
     files = results_files(results)
     if tables:
-        absent = [table.name for table in tables if table.trials_of not in files]
+        absent = [table for table in tables if table.trials_of not in files]
         if absent:
-            raise UsageError(f"nothing of {absent[0]} in {results}  (okbench run {absent[0]})")
+            raise UsageError(
+                f"nothing of {absent[0].name} in {results}  ({run_command(absent[0])})"
+            )
     known = {*(card.name for card in names()), *own_tables(results)}
     asked: dict[str, tuple[str, Table | None]] = {
         table.name: (table.trials_of, table) for table in tables

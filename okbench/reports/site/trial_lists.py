@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from shlex import join
 
+from okbench.papers.commands import run_command
 from okbench.papers.table_types import Table
 from okbench.reports import numbers
 from okbench.reports.load import LoadedTable
@@ -78,11 +78,9 @@ def trial_pages(
         )
 
 
-def cell_command(table: str, key: CellKey) -> str:
+def cell_command(table: Table, key: CellKey) -> str:
     """The command that measures a cell anew, in another folder."""
-    dataset, learner = key
-    words = ["okbench", "run", table, "--datasets", dataset, "--learners", learner]
-    return join([*words, "--again", "--results", "again"])
+    return run_command(table, (), key[:1], key[1:], again=True, results="again")
 
 
 def _introduction(table: Table, known: bool) -> Markup:
@@ -124,7 +122,7 @@ def _section(piece: Piece, loaded: LoadedTable, known: bool) -> Markup:
         "section",
         tag("h2", heading, id=_anchor(piece)),
         tag("p", _settings(settings), class_="quiet") if settings else None,
-        tag("p", tag("code", cell_command(loaded.table.name, piece.key))) if known else None,
+        tag("p", tag("code", cell_command(loaded.table, piece.key))) if known else None,
         tag("div", table, class_="frame", tabindex="0", role="region", aria_label=heading),
     )
 

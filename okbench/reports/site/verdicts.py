@@ -18,6 +18,7 @@ SIGNS: dict[Result, str] = {
     "better": "▲",
     "worse": "▼",
     "not measured": "·",
+    "too few trials": "…",
     "nothing printed": " ",
     "cannot say": "?",
 }
@@ -26,7 +27,8 @@ MEANINGS: dict[Result, str] = {
     "within": "no difference is seen; the smallest one that would have been is given",
     "better": "the numbers differ, and ours is the better one",
     "worse": "the numbers differ, and ours is the worse one",
-    "not measured": "no trial is done, or too few",
+    "not measured": "no trial is done",
+    "too few trials": "some trials are done, too few to compare",
     "nothing printed": "the paper prints no number there",
     "cannot say": "one trial and no deviation: nothing can be computed",
 }
@@ -70,8 +72,8 @@ def bare(outcome: Result) -> Markup:
 def tally(found: Sequence[Judgement], name: str) -> Markup:
     """All outcomes as a bar, and both axes as a table: which numbers stand, and on what."""
     counts = count_outcomes(found)
-    waiting = sum(one.outcome == "not measured" for one in found)
-    totals = sum(counts.values(), Counter[Result]()) + Counter({"not measured": waiting})
+    waiting = Counter(one.outcome for one in found if not one.measured)
+    totals = sum(counts.values(), Counter[Result]()) + waiting
     given = [one for one in RESULTS if totals[one]]
     # rectangles, because the policy of the pages refuses styles that stand in attributes
     widths = [max(totals[one], totals.total() / 100) for one in given]
@@ -91,8 +93,7 @@ def tally(found: Sequence[Judgement], name: str) -> Markup:
     header = [Heading("rests on", numeric=False), *(Heading(one) for one in outcomes)]
     rows = [_line(one, BASES.index(one), count, outcomes) for one, count in counts.items()]
     if waiting:
-        waits: Counter[Result] = Counter({"not measured": waiting})
-        rows.append(_line("—", len(BASES), waits, outcomes))
+        rows.append(_line("—", len(BASES), waiting, outcomes))
     matrix = grid(name, "Printed cells by outcome and by what they rest on", header, rows, named=0)
     return tag(
         "div", bar, matrix, tag("p", f"{count_words(found)}.", class_="quiet"), class_="tally"

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from okbench.base.errors import UsageError
+from okbench.papers.commands import run_command
 from okbench.papers.provenance import OPEN
 from okbench.papers.table_types import PrintedCell, Range, Search, Setting, Table
 from okbench.papers.values import Value
@@ -130,7 +131,7 @@ def envelopes_of(loaded: LoadedTable) -> Envelopes:
     if not found:
         raise UsageError(
             f"{table.name}: no chosen cell has a stored trial of a varied setting"
-            f"  (okbench run {table.name} --vary inferred)"
+            f"  ({run_command(table, vary='inferred')})"
         )
     fixed: dict[str, dict[str, None]] = {}
     for cell, settings in shown.items():

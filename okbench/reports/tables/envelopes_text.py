@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, get_args
 
+from okbench.papers.commands import command
 from okbench.papers.provenance import basis_of
 from okbench.papers.values import Value, spelled
 from okbench.protocols.metrics import METRICS
@@ -200,6 +201,7 @@ def _notes(found: Envelopes) -> tuple[str, ...]:
     ]
     if found.waiting:
         notes.append(
-            f"Not varied yet: {found.waiting} cells (okbench run {found.table} --vary inferred)."
+            f"Not varied yet: {found.waiting} cells"
+            f" ({command('run', found.table, vary='inferred')})."
         )
     return tuple(notes)

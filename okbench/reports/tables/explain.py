@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import join
 from typing import Any
 
 from tabulate import tabulate
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.papers.commands import run_command
 from okbench.papers.provenance import preparation_of
 from okbench.papers.table_types import Table
 from okbench.reports.load import LoadedTable
@@ -48,7 +48,7 @@ def explain(loaded: LoadedTable, learner: str, dataset: str, named: Sequence[str
         _trials(repetitions, ids, outcomes),
         "",
         "To repeat a trial, measured anew and stored in another folder:",
-        *(f"  {_command(key, r, r in alone, options, named or [table.name])}" for r in repetitions),
+        *(f"  {_command(table, key, r, r in alone, options, named)}" for r in repetitions),
     ]
     return "\n".join(lines) + "\n"
 
@@ -107,14 +107,18 @@ def _trials(repetitions: Sequence[int], ids: Sequence[str], outcomes: Mapping[st
 
 
 def _command(
-    key: tuple[str, str], repetition: int, timed: bool, options: Options, named: Sequence[str]
+    table: Table,
+    key: tuple[str, str],
+    repetition: int,
+    timed: bool,
+    options: Options,
+    named: Sequence[str],
 ) -> str:
     """With --again it measures each time it is given, not only the first."""
-    words = ["okbench", "run", *named, "--datasets", key[0], "--learners", key[1]]
-    words += ["--repetition", str(repetition)]
-    words += ["--seed", str(options.seed)] if options.seed else []
-    words += ["--timing"] if timed else []
-    return join([*words, "--again", "--results", "again"])
+    return run_command(
+        table, named, key[:1], key[1:], repetition=repetition, seed=options.seed or None,
+        timing=timed, again=True, results="again",
+    )  # fmt: skip
 
 
 def find_trials(prefix: str, places: list[Path]) -> list[tuple[Path, Outcome, dict[str, Any]]]:

@@ -5,7 +5,8 @@ The outcome:
     as printed        the mean, rounded or cut off to the printed digits, is the printed number
     within            no difference is seen; `smallest` is the one that would have been
     better, worse     they differ, and ours is the better or the worse one
-    not measured      no trial is done, or fewer than ENOUGH
+    not measured      no trial is done
+    too few trials    fewer than ENOUGH are done
     nothing printed   the paper prints no number there
     cannot say        one trial and no deviation: nothing can be computed
 
@@ -41,8 +42,9 @@ from okbench.reports.statistics import (
 from okbench.reports.tables.cells import Cell, CellKey
 
 Result = Literal[
-    "as printed", "within", "better", "worse", "not measured", "nothing printed", "cannot say"
-]
+    "as printed", "within", "better", "worse", "not measured", "too few trials", "nothing printed",
+    "cannot say",
+]  # fmt: skip
 RESULTS: tuple[Result, ...] = get_args(Result)
 AGREES: tuple[Result, ...] = ("as printed", "within")
 ENOUGH = 5  # trials, unless the paper itself ran fewer
@@ -68,7 +70,7 @@ class Judgement:
 
     @property
     def measured(self) -> bool:
-        return self.outcome not in ("not measured", "nothing printed")
+        return self.outcome not in ("not measured", "too few trials", "nothing printed")
 
 
 def judge_all(cells: Mapping[CellKey, Cell]) -> dict[CellKey, Judgement]:
@@ -99,12 +101,13 @@ def count_outcomes(judged: Iterable[Judgement]) -> dict[Basis, Counter[Result]]:
 def count_words(judged: Sequence[Judgement]) -> str:
     """The counts of both axes in a sentence. Agreement by a fit stands apart from the other."""
     measured = [one for one in judged if one.measured]
-    waiting = sum(one.outcome == "not measured" for one in judged)
+    waiting = Counter(one.outcome for one in judged)
     fitted = [one for one in measured if one.rests_on == "fitted"]
     rest = [one for one in measured if one.rests_on != "fitted"]
     parts = [f"{_shares(rest)} without a fitted setting or fitted rows"] if rest else []
     parts += [f"{_shares(fitted)} with one"] if fitted else []
-    parts += [f"{waiting} not measured"] if waiting else []
+    parts += [f"{n} not measured"] if (n := waiting["not measured"]) else []
+    parts += [f"{n} with too few trials"] if (n := waiting["too few trials"]) else []
     return "; ".join(parts)
 
 
@@ -122,7 +125,7 @@ def _alone(cell: Cell) -> Judgement:
     if not cell.values or cell.mean is None or cell.na:
         return Judgement("not measured", cell.shortfall or "nothing measured")
     if cell.n < min(ENOUGH, cell.runs or ENOUGH):
-        return Judgement("not measured", f"too few trials ({cell.n} of {wanted})")
+        return Judgement("too few trials", f"{cell.n} of {wanted} are done")
     short = "" if cell.complete else f", by {cell.n} of {wanted} trials"
     because = tuple(one.words for one in cell.ingredients if one.basis == cell.rests_on)
     found = Judgement(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from okbench.base.errors import UsageError, did_you_mean
+from okbench.papers.additions import whole_names
 from okbench.papers.table_types import DatasetRow, LearnerColumn, Table
 from okbench.trials.plan.options import Options
 
@@ -47,7 +48,9 @@ def chosen_cells(table: Table, options: Options) -> list[Cell]:
     Cells the paper leaves out are among them only when both their dataset and their learner are
     asked for by name.
     """
-    rows = _chosen(options.datasets, "dataset", {r.name: r.name for r in table.datasets}, table)
+    keys = {row: row_key(table, row) for row in table.datasets}
+    names = {key: row.name for row, key in keys.items()}
+    rows = _chosen(options.datasets, "dataset", names, table)
     columns = _chosen(
         options.learners, "learner", {c.label: c.learner for c in table.learners}, table
     )
@@ -56,7 +59,7 @@ def chosen_cells(table: Table, options: Options) -> list[Cell]:
         (row, column)
         for row in table.datasets
         for column in table.learners
-        if row.name in rows and column.label in columns
+        if keys[row] in rows and column.label in columns
         if by_name or (row.name, column.label) not in table.left_out
     ]
 
@@ -79,7 +82,7 @@ def _chosen(
     if asked is None:
         return set(names)
     chosen: set[str] = set()
-    for name in asked:
+    for name in whole_names(asked, names):
         labels = {label for label in names if label.casefold() == name.casefold()}
         others = {label for label, other in names.items() if other.casefold() == name.casefold()}
         if not labels and not others:

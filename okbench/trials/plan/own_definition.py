@@ -26,6 +26,7 @@ from okbench.datasets.user.fitted_scale import SAMPLE, sample_of
 from okbench.datasets.user.user_rows import as_read
 from okbench.learners.registry import catalogue, find, settings_of
 from okbench.papers.additions import AddedLearner, Additions, bracketed, with_settings
+from okbench.papers.commands import command
 from okbench.papers.table_types import Orders, RowsFile
 from okbench.papers.values import parse_value
 from okbench.protocols.metrics import default_metric
@@ -88,6 +89,12 @@ class OwnTable:
         """What the table says of each learner, by label."""
         return columns_of(self.learners, self.added, self.data.task)
 
+    @property
+    def user_defined(self) -> tuple[str, ...]:
+        """The user-defined learners, which a command that runs the table has to allow."""
+        names = (str(column.get("learner", "")) for column in self.columns().values())
+        return tuple(dict.fromkeys(name for name in names if ":" in name))
+
     def text(self, place: Path, kept: Mapping[str, Any] | None = None, stored: bool = True) -> str:
         """The file of the table, to be written at `place`; `kept` are learners of an earlier run.
         A `stored` one names the exact rows."""
@@ -100,7 +107,7 @@ class OwnTable:
             f"# The rows of {file.path.name}, and the learners that are compared on them.",
             "# okbench run --data writes this file again; okbench init writes one to edit."
             if stored
-            else f"# Edit it, then run it: okbench run {place.name}",
+            else f"# Edit it, then run it: {command('run', place.name, allow=self.user_defined)}",
             f"title: {_flow(f'{data.n_rows:,} rows of {file.path.name}')}",
             "protocol:",
             f"  kind: {SINGLE_PASS.name}  # predict every row, then learn it",

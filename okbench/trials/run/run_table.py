@@ -28,14 +28,18 @@ CellKey = tuple[str, str]  # dataset, learner label
 # puts the planned trials in the order in which they are run, from what is known of others
 Arrange = Callable[[Mapping[CellKey, Sequence[Trial]], Mapping[str, Outcome]], list[Trial]]
 
+_FAILURES = ("failed", "diverged")
+
 
 @dataclass
 class Tally:
-    """How a run went, kept while it goes; `overlong` is expected before it starts."""
+    """How a run went, kept while it goes; `overlong` is expected before it starts, and
+    `failed_before` are trials of an earlier run that failed or diverged and are not run again."""
 
     total: int
     endings: Counter[str] = field(default_factory=Counter)
     failures: list[Outcome] = field(default_factory=list)
+    failed_before: list[Outcome] = field(default_factory=list)
     missing: Mapping[str, str] = field(default_factory=dict)
     recovered: str = ""
     workers: Counter[str] = field(default_factory=Counter)  # of a cluster, with their trials
@@ -46,7 +50,7 @@ class Tally:
     def take(self, outcomes: Iterable[Outcome]) -> None:
         for outcome in outcomes:
             self.endings[outcome.status] += 1
-            if outcome.status in ("failed", "diverged"):
+            if outcome.status in _FAILURES:
                 self.failures.append(outcome)
 
     def and_then(self, later: Tally) -> Tally:
@@ -55,6 +59,7 @@ class Tally:
             self.total + later.total,
             self.endings + later.endings,
             [*self.failures, *later.failures],
+            [*self.failed_before, *later.failed_before],
             {**self.missing, **later.missing},
             self.recovered or later.recovered,
             self.workers + later.workers,
@@ -96,6 +101,7 @@ def run(
         limit = time_limit_of(table, options)
         tally = Tally(
             total=len(todo),
+            failed_before=_failed_before(planned, known, todo),
             missing=absent,
             recovered=writer.recovered,
             overlong=overlong(planned, guesses(todo, known.values(), load), limit),
@@ -127,6 +133,17 @@ def _refuse_unanswered(trials: Sequence[Trial], total: int) -> None:
             f"{len(trials)} of {total} trials have no outcome, the first of them "
             f"{first.learner} × {first.dataset} r={first.repetition}; the same command runs them"
         )
+
+
+def _failed_before(
+    planned: Mapping[CellKey, Sequence[Trial]],
+    known: Mapping[str, Outcome],
+    todo: Iterable[Trial],
+) -> list[Outcome]:
+    again = {trial.id for trial in todo}
+    ids = (trial.id for trials in planned.values() for trial in trials)
+    found = (known[id_] for id_ in ids if id_ in known and id_ not in again)
+    return [outcome for outcome in found if outcome.status in _FAILURES]
 
 
 def _batches(trials: list[Trial], load: Load, options: Options) -> Generator[Batch, None, None]:

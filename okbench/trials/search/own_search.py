@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,16 +58,12 @@ def search_settings(
     tuned_file.write(
         file_of(results, table.name, TUNED), chosen, found.choices, chosen.search, here()
     )
-    learners = {choice.trial.learner for choice in found.choices}
-    rows = {choice.trial.fingerprint for choice in found.choices}
-    run = [
-        outcome
-        for outcome in store.outcomes().values()
-        if outcome.trial.learner in learners and outcome.trial.fingerprint in rows
-    ]
+    clocked: dict[str, float] = {}
+    for choice in found.choices:
+        clocked |= choice.clocked  # two learners of the same settings share a trial
     return OwnSearch(
         len(found.choices),
-        len(run),
+        len(clocked),
         max((choice.rows for choice in found.choices), default=0),
-        sum(outcome.seconds or 0.0 for outcome in run),
+        math.fsum(clocked.values()),
     )

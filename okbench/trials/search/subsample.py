@@ -22,7 +22,6 @@ class Subsample:
     share: float
     at_least: int
     seed: int
-    shares: tuple[tuple[str, float], ...] = ()  # of the datasets where it is another
     in_order: tuple[str, ...] = ()  # datasets that are met in the order of the file
 
     def __call__(self, name: str, variant: str = "") -> Dataset:
@@ -32,8 +31,7 @@ class Subsample:
 @lru_cache(maxsize=4)
 def _part(part: Subsample, name: str, variant: str) -> Dataset:
     whole = part.load(name, variant)
-    share = dict(part.shares).get(name, part.share)
-    count = min(whole.n_rows, max(part.at_least, math.ceil(share * whole.n_rows)))
+    count = min(whole.n_rows, max(part.at_least, math.ceil(part.share * whole.n_rows)))
     if name in part.in_order:
         chosen = np.arange(count)
     else:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
 
@@ -102,10 +102,15 @@ class Choice:
     rounds: tuple[Round, ...]
     rows: int  # searched on
     trial: Trial  # the first of those behind it
-    seconds: float = 0.0  # inside the learner, of all trials
+    clocked: Mapping[str, float] = field(default_factory=dict)  # seconds in the learner, by trial
     runs: int = 1  # of each value, or of each fold of it
     expected: float = 0.0  # seconds that the whole search would take, where it was given up
     given_up: str = ""  # why
+
+    @property
+    def seconds(self) -> float:
+        """Seconds inside the learner, of all trials."""
+        return math.fsum(self.clocked.values())
 
     @property
     def values(self) -> Candidate:
@@ -190,12 +195,11 @@ def _by_candidate(
 
 
 def _alike(search: Search, quests: Sequence[_Quest]) -> list[list[_Quest]]:
-    """Quests that are searched on the same rows, equally often."""
-    groups: dict[tuple[int, tuple[float, ...]], list[_Quest]] = {}
+    """Quests that are searched on the same share of the rows, equally often."""
+    groups: dict[tuple[int, float], list[_Quest]] = {}
     for quest in quests:
-        share = (shares_for(search, quest.column).of(quest.row.name),)
-        key = runs_for(search, quest.column), share if search.folds else ()
-        groups.setdefault(key, []).append(quest)
+        share = shares_for(search, quest.column).of(quest.row.name)
+        groups.setdefault((runs_for(search, quest.column), share), []).append(quest)
     return list(groups.values())
 
 
@@ -212,16 +216,14 @@ class _Stage:
     ) -> _Stage:
         column, row = quests[0].column, quests[0].row
         runs = runs_for(search, column)
+        share = shares_for(search, column).of(row.name)
         in_order = tuple(each.name for each in table.datasets if table.orders_of(each) == "file")
         if search.folds:
-            share = shares_for(search, column).of(row.name)
             is_stream = not PROTOCOLS[table.protocol.kind].needs_test_rows
             stream = seed - APART if is_stream else None
             folds = Folds(load, search.folds, share, search.at_least, seed, in_order, stream)
             return cls(folds, runs)
-        shares = tuple(search.subsets.items())
-        part = Subsample(load, search.subset, search.at_least, seed, shares, in_order)
-        return cls(part, runs)
+        return cls(Subsample(load, share, search.at_least, seed, in_order), runs)
 
     def grid(self, table: Table, quests: Sequence[_Quest]) -> Table:
         """The table of the candidates, with a row for each fold where there are folds."""
@@ -379,7 +381,7 @@ class _Quest:
             tuple(self._rounds),
             self._rows,
             self._trial,
-            math.fsum(self._seconds.values()),
+            dict(self._seconds),
             self._runs,
             self._expected,
             self._given_up,
