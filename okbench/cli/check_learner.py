@@ -28,7 +28,8 @@ Examples:
     type=TIME,
     default="60s",
     show_default=True,
-    help="End a check after this time, and go on with the next: 90s, 30m or 2h.",
+    help="End a check after this time, and go on with the next: 90s, 30m or 2h. After two such"
+    " checks the others are not run.",
 )
 @click.option(
     "--set",
@@ -46,7 +47,7 @@ def check_learner(learner: str, time_limit: float, given: tuple[str, ...], debug
     in a process of their own, which is ended, with all that the learner has started, when one of
     them takes too long.
     """
-    from okbench.learners.checks.guarded_checks import run_guarded_checks
+    from okbench.learners.checks.guarded_checks import MOST_ENDLESS, run_guarded_checks
 
     with redirect_stdout(sys.stderr):  # what the learner's module prints
         results = list(run_guarded_checks(learner, time_limit, _settings(given)))
@@ -65,6 +66,11 @@ def check_learner(learner: str, time_limit: float, given: tuple[str, ...], debug
         repeats = counts["failed"] - len(first)
         more = f", {repeats} of them with the error of an earlier one" if repeats else ""
         failed = "1 check" if counts["failed"] == 1 else f"{counts['failed']} checks"
+        if counts["not run"]:
+            more += (
+                f". The others were not run, because {MOST_ENDLESS} checks did not return"
+                "  (--time-limit gives each more time)"
+            )
         raise OkbenchError(f"{learner} does not keep the contract: {failed} failed{more}")
 
 

@@ -92,6 +92,28 @@ def test_a_learner_that_does_not_come_back_fails_its_checks_and_no_others(
     assert f"sleep {seconds}" not in left.stdout
 
 
+def test_no_more_checks_are_run_after_two_that_did_not_return(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(
+        "import time\n\n"
+        "class Endless:\n"
+        "    def learn(self, X, y): time.sleep(1000)\n"
+        "    def predict(self, X): time.sleep(1000)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "okbench", "check-learner", "endless:Endless"]
+    ended = subprocess.run(
+        [*command, "--time-limit", "1s"], cwd=tmp_path, capture_output=True, text=True,
+        timeout=100, check=False,
+    )  # fmt: skip
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 1
+    assert [line.startswith("failed ") for line in lines[:2]] == [True, True]
+    assert {line[:7] for line in lines[2:-1]} == {"not run"}
+    assert "not run  pickles" in lines
+    assert lines[-1] == f"2 failed, {len(lines) - 3} not run"
+    assert "The others were not run, because 2 checks did not return" in ended.stderr
+
+
 def test_a_learner_is_tested_with_the_settings_that_are_given(okbench: Okbench) -> None:
     Path("wide_learner.py").write_text(
         "import numpy as np\n\n"

@@ -1,20 +1,23 @@
 """The checks in a worker process: a learner that never returns, or that ends its process, fails the
-check under way, and the next one begins in a new process."""
+check under way, and the next one begins in a new process. After two checks that did not return, no
+more are run: each would take the whole time."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
 from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, Literal
 
 from okbench.base.worker_processes import Worker, end_descendants
 from okbench.learners.checks import checks, checks_of, run_check
 from okbench.learners.checks.subject import CheckResult
 from okbench.learners.registry import find
 
+MOST_ENDLESS = 2  # checks
 _POLL_SECONDS = 0.1
 _TAKEN = "taken"
+_After = Literal["ready", "dead", "endless"]  # the worker after a check
 
 
 def run_guarded_checks(
@@ -26,23 +29,28 @@ def run_guarded_checks(
     """
     wanted = {check.name: check.role for check in checks_of(name)}
     worker: Worker | None = None
+    endless = 0
     try:
         for place, check in enumerate(checks()):
             if wanted.get(check.name) != check.role:
                 continue
+            if endless == MOST_ENDLESS:
+                yield CheckResult(check.name, "not run")
+                continue
             if worker is None:
                 worker = Worker(_serve, name, settings)
-            result, survived = _answer(worker, place, check.name, seconds)
-            if not survived:
+            result, after = _answer(worker, place, check.name, seconds)
+            if after != "ready":
                 worker.end()
                 worker = None
+            endless += after == "endless"
             yield result
     finally:
         if worker is not None:
             worker.end()
 
 
-def _answer(worker: Worker, place: int, name: str, seconds: float) -> tuple[CheckResult, bool]:
+def _answer(worker: Worker, place: int, name: str, seconds: float) -> tuple[CheckResult, _After]:
     """What came of a check, and whether the worker can do another."""
     deadline = None
     try:
@@ -53,15 +61,15 @@ def _answer(worker: Worker, place: int, name: str, seconds: float) -> tuple[Chec
             if worker.connection.poll():
                 message = worker.connection.recv()
                 if isinstance(message, CheckResult):
-                    return message, True
+                    return message, "ready"
                 deadline = time.monotonic() + seconds
             elif not alive:
-                return CheckResult(name, "failed", worker.death()), False
+                return CheckResult(name, "failed", worker.death()), "dead"
             elif deadline is not None and time.monotonic() > deadline:
                 reason = f"no return within {seconds:g} s; its process was ended"
-                return CheckResult(name, "failed", reason), False
+                return CheckResult(name, "failed", reason), "endless"
     except (EOFError, OSError):
-        return CheckResult(name, "failed", worker.death()), False
+        return CheckResult(name, "failed", worker.death()), "dead"
 
 
 def _serve(connection: Any, name: str, settings: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from okbench.learners.contract import Draws, FloatArray, Problem, Task, begun
 from okbench.learners.registry import Entry, settings_of
 
-Status = Literal["passed", "failed", "skipped"]
+Status = Literal["passed", "failed", "skipped", "not run"]
 
 # Small enough that a short stream fills a budget.
 SMALL = {"budget": 12, "rank": 4, "components": 16}
