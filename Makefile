@@ -7,11 +7,12 @@ OLDEST := .venv-oldest
 LOWEST_NUMBA = $(shell sed -n 's/^ *"numba>=\([0-9.]*\),.*/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos chaos-slice numba-oldest check guard docs format bench wheel browser latex clean venv-module
+.PHONY: help demo test test-slow chaos chaos-slice numba-oldest check guard docs format bench wheel browser latex clean venv-module
 
 help:
 	@echo "make demo    set up, then run the demo table on embedded data"
-	@echo "make test    set up, then run every test"
+	@echo "make test    set up, then run the quick tests"
+	@echo "make test-slow  run the rest: clusters, a browser, LaTeX, the wheel, cold code, mirrors"
 	@echo "make chaos   kill runs, fill disks, mutate files; MINUTES=5 SEED=0"
 	@echo "make numba-oldest  run the tests of the learners with the oldest Numba supported"
 	@echo "make check   format, lint, types, and the import order of the packages"
@@ -24,8 +25,16 @@ help:
 demo: $(READY)
 	$(BIN)/okbench run demo
 
+# What learners call is compiled once, into a folder that the processes of the tests share.
+test test-slow: export NUMBA_CACHE_DIR = $(CURDIR)/.compiled
+
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m tests.learners.compiled_once
+	$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+test-slow: $(READY)
+	$(BIN)/python -m tests.learners.compiled_once
+	$(BIN)/python -m pytest -q -n auto -m slow
 
 chaos: MINUTES = 5
 chaos: SEED = 0
@@ -66,7 +75,7 @@ wheel: $(READY)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) $(OLDEST) dist .chaos .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) dist .chaos .compiled .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): GIVEN = --group dev
 $(OLDEST)/.ready: GIVEN = --group test 'numba==$(LOWEST_NUMBA)'

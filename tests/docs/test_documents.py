@@ -192,7 +192,7 @@ def test_the_readme_prints_what_is_stored() -> None:
 def test_the_readme_names_the_test_command_of_ci() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert _blocks(readme, "")[0].splitlines() == ["make demo", "make test"]
-    assert "make test" in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    assert "timed make test" in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("path", [*DOCUMENTS, *CONFIGS], ids=_named)

@@ -66,6 +66,7 @@ def newcomer(installed: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_prints_what_its_commands_print(
     page: Path, newcomer: dict[str, str], tmp_path: Path
@@ -78,6 +79,7 @@ def test_a_page_prints_what_its_commands_print(
     walk(page.read_text(encoding="utf-8"), folder, newcomer)
 
 
+@pytest.mark.slow
 def test_the_command_of_a_walk_is_that_of_the_wheel(
     newcomer: dict[str, str], tmp_path: Path
 ) -> None:

@@ -5,20 +5,33 @@ from __future__ import annotations
 import pytest
 
 from okbench.base.errors import UsageError
-from okbench.learners.checks import checks, run_check, run_checks
+from okbench.learners.checks import checks, checks_of, run_check, run_checks
 from okbench.learners.registry import catalogue, find
 from tests.learners import golden
 from tests.learners.broken import BROKEN, Minimal
 from tests.learners.broken_fits import BROKEN_FITS, References, Ridge
 
 EVERY = {**BROKEN, **BROKEN_FITS}
+QUICK = {"BKM": {"particles": 8, "batch": 20}}  # of learners whose own settings take long
+LEARNERS = pytest.mark.parametrize("entry", catalogue().values(), ids=list(catalogue()))
 
 
-@pytest.mark.parametrize("check", checks(), ids=lambda check: check.name)
-@pytest.mark.parametrize("entry", catalogue().values(), ids=list(catalogue()))
-def test_learner(entry, check):
-    result = run_check(check, entry)
-    assert result.status != "failed", result.reason
+def failures(entry, settings):
+    """A message for each check that the learner fails."""
+    results = [run_check(check, entry, settings) for check in checks_of(entry.name)]
+    assert "passed" in {result.status for result in results}
+    return [f"{result.name}: {result.reason}" for result in results if result.status == "failed"]
+
+
+@LEARNERS
+def test_a_learner_keeps_its_promises(entry):
+    assert failures(entry, QUICK.get(entry.name, {})) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
+def test_a_learner_keeps_its_promises_with_its_own_settings(name):
+    assert failures(find(name), {}) == []
 
 
 @pytest.mark.parametrize(
@@ -60,7 +73,7 @@ def test_a_class_without_a_role_is_refused():
         run_checks("collections:Counter")
 
 
-@pytest.mark.parametrize("entry", catalogue().values(), ids=list(catalogue()))
+@LEARNERS
 def test_results_change_only_with_the_version(entry):
     write = "python -m tests.learners.golden"
     kept, found = golden.read().get(entry.name), golden.result(entry)

@@ -34,7 +34,7 @@ def all_scores(learner, X, y, cuts):
 @FORMS
 def test_any_cut_gives_the_same_bits(subject, form):
     rng = np.random.default_rng(5)
-    for stream in subject.streams(n_rows=400):
+    for stream in subject.streams(n_rows=280):
         X = form(stream.X)
         expected = all_scores(subject.begun(stream, seed=1), X, stream.y, [])
         for cuts in cuts_of(len(stream.y), rng):

@@ -127,6 +127,7 @@ def run_caller(folder):
     return float(value), int(hits), place
 
 
+@pytest.mark.slow
 def test_a_function_is_compiled_again_when_one_it_calls_changes_in_another_folder(tmp_path):
     for folder in ("sums", "sums/parts", "sums/rules"):
         (tmp_path / folder).mkdir()

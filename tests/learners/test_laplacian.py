@@ -63,12 +63,12 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("n_columns", [60, 64, 200])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_bytes_give_the_scores_of_numbers(monkeypatch, learner, n_columns, n_classes, form):
-    X, y = whole_rows(300, n_columns, n_classes)
+    X, y = whole_rows(120, n_columns, n_classes)
     X[7], X[8] = 0.0, 255.0
     X[9] = -X[7]  # zeros with a sign
     assert is_in_bytes(Block.of(form(X)))
-    for cut in (1, 50, 300):
-        parts = [(form(X[at : at + cut]), y[at : at + cut]) for at in range(0, 300, cut)]
+    for cut in (1, 50, 120):
+        parts = [(form(X[at : at + cut]), y[at : at + cut]) for at in range(0, 120, cut)]
         expected = in_numbers(monkeypatch, learner, parts, n_classes)
         assert_same(learned(learner, parts, n_classes), expected)
         assert len(expected[1]) >= 30

@@ -309,6 +309,7 @@ print(*(name for name in sys.modules if "products" in name and "okbench" in name
 """
 
 
+@pytest.mark.slow
 def test_the_switch_gives_plain_twins_and_no_learner_shows_it(tmp_path):
     found = []
     for plain in ("0", "1"):

@@ -526,7 +526,7 @@ def test_a_folder_without_results_does_not_hide_a_table(
         (["--tolerance", "1e-9", "--speed", "a", "b"], "--tolerance does not go with --speed"),
         (["--trend", "t", "--tolerance", "0.1"], "--tolerance does not go with --trend"),
         (["--trend", "t", "--rounds", "0"], "--rounds does not go with --trend"),
-        (["--speed", ".", ".", "--rounds", "0"], "rounds: at least 10"),
+        (["--speed", "nowhere", "nowhere", "--rounds", "0"], "rounds: at least 10"),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(words: list[str], message: str) -> None:

@@ -28,6 +28,7 @@ from okbench.trials.plan.options import Options
 from okbench.trials.store import files
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
+from tests.shared import mostly_slow
 
 TABLE = small_table()
 NAME = TABLE.name
@@ -153,7 +154,7 @@ def try_all(attempt: Callable[[tuple[int, ...]], bool], changes: tuple[int, ...]
 
 
 @pytest.mark.parametrize("stands", [False, True], ids=["no file", "a file"])
-@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+@pytest.mark.parametrize("pair", mostly_slow(PAIRS, [("run", "merge")]), ids=" and ".join)
 def test_nothing_that_was_written_vanishes(
     pair: tuple[str, str], stands: bool, tmp_path: Path
 ) -> None:

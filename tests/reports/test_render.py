@@ -321,6 +321,7 @@ def test_latex_marks_the_best_bold_and_the_runner_up_italic() -> None:
     assert "The best of each dataset is bold, the runner-up italic." in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["paper", "compare"])
 def test_latex_compiles(beside_paper: Report, layout: Layout, tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:

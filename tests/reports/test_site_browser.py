@@ -16,6 +16,7 @@ from site_material import HOSTILE, NAME, ROWS, hostile_site
 
 from tests.shared import not_checked
 
+pytestmark = pytest.mark.slow
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 FLAGS = (

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from cluster_material import load, measured, trial
-from distributed import Client
 from trial_material import table
 
 from okbench.base.errors import OkbenchError, UsageError
@@ -31,7 +30,9 @@ from okbench.trials.run.run_trial import attempt
 from okbench.trials.search.tuning import Tuning, tune
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Trial
+from tests.shared import needed
 
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 BOUND = 120  # seconds that a busy machine may take for anything
 
@@ -107,12 +108,13 @@ def started(folder: Path, port: str = "0") -> Iterator[tuple[subprocess.Popen[by
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
+    client = needed("distributed", "runs on Dask").Client
     folder = tmp_path_factory.mktemp("dask")
     with (
         started(folder) as (_, address),
-        Client(address, set_as_default=False) as client,
+        client(address, set_as_default=False) as connected,
     ):
-        yield Scheduler(folder, address, client)
+        yield Scheduler(folder, address, connected)
 
 
 def test_a_worker_with_an_empty_cache_gets_rows_and_learners_and_gives_the_same_outcomes(
@@ -277,6 +279,7 @@ def test_timing_needs_a_worker_that_is_alone_on_its_machine(scheduler: Scheduler
 def test_an_address_where_no_scheduler_is_ends_the_run_with_the_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    needed("distributed", "runs on Dask")
     monkeypatch.setattr("okbench.trials.cluster.dask._CONNECT_SECONDS", 1)
     options = Options(backend="dask", cluster=ClusterOptions("tcp://127.0.0.1:9"))
     with (
@@ -295,8 +298,9 @@ def test_a_scheduler_that_is_lost_with_its_workers_ends_the_run(
 ) -> None:
     monkeypatch.setattr("okbench.trials.cluster.dask._CONNECT_SECONDS", 20 if comes_back else 2)
     slow = [trial("Sleeps", repetition=r) for r in range(100)]
+    client_of = needed("distributed", "runs on Dask").Client
     with started(tmp_path) as (process, address):
-        with Client(address, set_as_default=False) as client:
+        with client_of(address, set_as_default=False) as client:
             here = Scheduler(tmp_path, address, client)
             command = ["worker", address, "--name", "w", "--nthreads", "1", "--no-nanny"]
             worker = start(tmp_path, command, {"OKBENCH_DATA": str(tmp_path / "data")})

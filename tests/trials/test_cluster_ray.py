@@ -13,7 +13,6 @@ from typing import Any
 import psutil
 import pytest
 from cluster_material import load, measured, trial
-from ray.cluster_utils import Cluster
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.trials.cluster import versions
@@ -23,12 +22,16 @@ from okbench.trials.run.batch import Batch
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.trial_types import Trial
+from tests.shared import needed
 
 BOUND = 120  # seconds that a busy machine may take for anything
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Tip. In future versions of Ray, Ray will no longer override:FutureWarning"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:Tip. In future versions of Ray, Ray will no longer override:FutureWarning"
+    ),
+]
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Nodes:
 
 @contextmanager
 def one_node() -> Iterator[Nodes]:
+    make_cluster = needed("ray.cluster_utils", "runs on Ray").Cluster
     # the names of Ray's sockets are too long in the folders of pytest
     with TemporaryDirectory(prefix="ok") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")  # a token would be written to the home folder
@@ -62,7 +66,7 @@ def one_node() -> Iterator[Nodes]:
             "temp_dir": folder,
             "object_store_memory": 80 << 20,
         }
-        cluster = Cluster(initialize_head=True, head_node_args=first)
+        cluster = make_cluster(initialize_head=True, head_node_args=first)
         try:
             yield Nodes(cluster, Path(folder))
         finally:

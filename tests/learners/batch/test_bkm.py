@@ -17,6 +17,7 @@ from okbench.learners.compiled.single_precision import SINGLE_REACH, sincos_line
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from tests.learners import rrf_oracle
 from tests.learners.batch.clocks import Marking
+from tests.shared import mostly_slow
 
 FOLDER = rrf_oracle.SHARED / "oracle" / "bkm"
 RECORDS = ("german_S5", "german_S20", "digits_S5", "digits_S20", "digits_S20_sgd")
@@ -68,7 +69,7 @@ def repeated(record, X, y, n_train, drawn, batches, updates, precision, root):
 
 
 @pytest.mark.shared("recorded runs of BKM")
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", mostly_slow(RECORDS, set(RECORDS) - {"digits_S20"}))
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_equals_the_recorded_run(name, precision):
     record, X, y, n_train, drawn, batches = recorded(name)
