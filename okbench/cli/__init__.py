@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,6 +31,7 @@ from okbench.cli.compare import compare, export, merge
 from okbench.cli.doctor import doctor
 from okbench.cli.fetch import fetch
 from okbench.cli.listing import list_group
+from okbench.cli.options import say
 from okbench.cli.plot import plot
 from okbench.cli.replay import record, replay
 from okbench.cli.report import report
@@ -122,10 +124,12 @@ def main() -> NoReturn:
     try:
         code = okbench.main(prog_name="okbench", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        say(shown.getvalue().rstrip("\n"))
         code = error.exit_code
     except OkbenchError as error:
-        click.echo(f"Error: {error}{_command_to_allow(error)}", err=True)
+        say(f"Error: {error}{_command_to_allow(error)}")
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)

@@ -11,7 +11,7 @@ import click
 
 from okbench.base.errors import UsageError
 from okbench.cli.choices import LEARNERS
-from okbench.cli.options import FILE, PATH
+from okbench.cli.options import FILE, PATH, say
 from okbench.cli.own_rows import additions, additions_of, column_options, own_table, run_options
 
 ADD_EPILOG = """\b
@@ -43,7 +43,7 @@ def add(path: Path, name: str, **reading: Any) -> None:
         reading[columns] = reading[columns] or ()
     found = add_user_dataset(path, name, **reading)
     for note in found.notes:
-        click.echo(note, err=True)
+        say(note)
     rows = found.dataset
     click.echo(f"{name}: {rows.n_rows:,} rows, {rows.n_features} columns, {rows.task}")
 

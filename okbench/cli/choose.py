@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from okbench.base.errors import UsageError
+from okbench.base.errors import UsageError, safe_to_show
 from okbench.cli import options
 from okbench.cli.choices import LEARNERS, SIZE, TIME
 from okbench.cli.own_rows import additions, additions_of, column_options, rows_file, scale_option
@@ -157,4 +157,4 @@ class Bar:
         self._rows[label] = row
 
     def _say(self, line: str) -> None:
-        self._bar.write(line, file=sys.stderr)
+        self._bar.write(safe_to_show(line), file=sys.stderr)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from okbench.base.errors import UsageError
+from okbench.base.errors import UsageError, safe_to_show
 from okbench.cli.choices import DATASETS, LEARNERS, STATUSES, TIME
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 TABLE_FORMATS = ("terminal", "md", "csv", "json", "latex")
+
+
+def say(message: str) -> None:
+    """Print a message on stderr, without control characters out of names and values."""
+    click.echo(safe_to_show(message), err=True)
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -12,7 +12,7 @@ import click
 from okbench.base.errors import UsageError
 from okbench.base.shared_types import Task
 from okbench.cli.choices import ADDED, BUCKETS, SETTINGS, WORDS
-from okbench.cli.options import ORDERS, together
+from okbench.cli.options import ORDERS, say, together
 
 if TYPE_CHECKING:
     from okbench.papers.additions import AddedLearner, Additions
@@ -147,7 +147,7 @@ def own_table(
     file = rows_file(data, in_order=in_order, **reading)
     own = OwnTable(file, in_order, runs, named, more, searched, ORDERS[order] if order else None)
     for note in own.notes:
-        click.echo(note, err=True)
+        say(note)
     return own
 
 

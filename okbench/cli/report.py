@@ -116,9 +116,31 @@ def print_table(
     from okbench.reports.pages import stored_text
 
     text = stored_text(
-        table, results, asked, form, sys.stdout.encoding, versions(), layout, options.page_width()
+        _with_chance(table),
+        results,
+        asked,
+        form,
+        sys.stdout.encoding,
+        versions(),
+        layout,
+        options.page_width(),
     )
     click.echo(text, nl=False)
+
+
+def _with_chance(table: Table) -> Table:
+    """The table with the metric of a constant answer on datasets that the user added, so that its
+    report warns of learners that are no better."""
+    from okbench.datasets.catalogue.dataset_catalogue import is_known, spec, user_datasets
+
+    if not user_datasets().is_file():
+        return table
+    added = [row.name for row in table.datasets if is_known(row.name)]
+    if not any(spec(name).user_defined for name in added):
+        return table
+    from okbench.trials.plan.user_table import with_chance_of_added
+
+    return with_chance_of_added(table)
 
 
 def print_varied(table: Table, asked: Options, results: Path, form: str) -> None:

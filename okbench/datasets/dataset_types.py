@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
     from numpy.typing import NDArray
 
-READER_VERSION = 1  # raised by hand when a reader gives other rows from the same bytes
+READER_VERSION = 2  # raised by hand when a reader gives other rows from the same bytes
 PREPARATION_VERSION = 1  # raised by hand when preparation gives other rows from the same files
 
 _LABELS = 1 << 18  # that are hashed at once

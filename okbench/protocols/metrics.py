@@ -13,6 +13,7 @@ from okbench.protocols.contract import Named
 _CLASSES = ("binary", "multiclass")
 _REALS = ("regression",)
 _OUTGROWN = 1e150  # from here on no deviation can be computed: squares are beyond all numbers
+LARGEST_TARGET = 1e74  # of regression: the square of twice as much has not outgrown the numbers
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,63 @@ def test_added_rows_can_be_used_in_a_table_and_shown(okbench: Okbench, rows: Pat
     assert line.split()[:4] == ["mine", "binary", "60", "4"]
 
 
+def test_an_added_dataset_is_not_scaled_and_nobody_takes_what_follows_for_a_result(
+    okbench: Okbench,
+) -> None:
+    """A wide column decides the distance between rows alone, so that no learner is better than
+    always answering the most frequent class."""
+    chance = random.Random(0)
+    lines = [f"{chance.random()},{chance.random()},{chance.expovariate(1e-5)}" for _ in range(200)]
+    text = "".join(f"{line},{'yes' if row % 8 == 3 else 'no'}\n" for row, line in enumerate(lines))
+    Path("wide.csv").write_text("a,b,income,y\n" + text, encoding="utf-8")
+    said = okbench("add", "wide.csv", "--name", "wide", "--target", "y")
+    assert "'income' varies" in said.err
+    assert "okbench run, init and choose have it; okbench add keeps columns as they are" in said.err
+    Path("t.yaml").write_text(
+        "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 2}\n"
+        "settings: {width: 1.5}\nlearners: {FOGD: {}}\ndatasets: {wide: {}}\n",
+        encoding="utf-8",
+    )
+    for command in ("run", "report"):
+        words = " ".join(okbench(command, "t.yaml").out.split())
+        assert "Warning: on wide FOGD is not better than always answering the most" in words
+        assert "frequent class (12.50)" in words
+
+
+def test_every_command_refuses_rows_that_name_themselves(okbench: Okbench) -> None:
+    rows = "".join(f"2024-01-{n % 28 + 1:02d} 10:{n % 60},{n},{n % 2}\n" for n in range(100))
+    Path("days.csv").write_text("day,a,y\n" + rows, encoding="utf-8")
+    for command in (
+        ("run", "--data", "days.csv", "--dry-run"),
+        ("init", "days.csv"),
+        ("choose", "--data", "days.csv"),
+        ("add", "days.csv", "--name", "days"),
+    ):
+        said = okbench(*command, "--target", "y")
+        assert (said.code, "'day' holds 100 different dates or times" in said.err) == (3, True)
+    assert okbench("add", "days.csv", "--name", "days", "--drop", "day").code == 0
+
+
+def test_targets_that_no_metric_can_hold_are_refused(okbench: Okbench) -> None:
+    Path("big.csv").write_text("x,y\n1,1e300\n2,-2.5e300\n3,3e300\n", encoding="utf-8")
+    said = okbench("run", "--data", "big.csv", "--task", "regression", "--learners", "OGD")
+    assert said.code == 3
+    assert "targets reach 3e+300" in said.err
+    assert "below 1e+74" in said.err
+
+
+def test_control_characters_of_names_do_not_reach_the_terminal(okbench: Okbench) -> None:
+    Path("rows.csv").write_text("a\x1b[31m,b,y\n1,2,0\n3,,1\n", encoding="utf-8")
+    gaps = okbench("run", "--data", "rows.csv", "--dry-run", "--target", "b")
+    noted = okbench("add", "rows.csv", "--name", "mine", "--target", "a\x1b[31m", "--drop", "b")
+    wrong = okbench("add", "rows.csv", "--name", "mine", "--task", "\x1b[31m")
+    unknown = okbench("add", "rows.csv", "--name", "more", "--target", "c")
+    for said in (gaps, noted, wrong, unknown):
+        assert said.err
+        assert "\x1b" not in said.err
+    assert "a?[31m" in unknown.err
+
+
 def test_a_column_is_called_as_its_header_says(okbench: Okbench) -> None:
     Path("years.csv").write_text("id,2019,2020\n1,2,0\n3,4,1\n", encoding="utf-8")
     said = okbench("run", "--data", "years.csv", "--target", "id", "--drop", "2019", "--dry-run")

@@ -231,7 +231,7 @@ def test_what_is_wrong_with_a_file_is_said_as_for_a_small_one(tmp_path: Path, pi
     pq.write_table(pa.table({"x": [0.5, None] * 50, "y": [0, 1] * 50}), path)
     pieces()
     for file, message in (
-        (RowsFile(path, target="y"), "column 'x' has no finite value"),
+        (RowsFile(path, target="y"), "column 'x' has no value here"),
         (RowsFile(path, target="z", missing="mean"), "no column 'z'"),
         (RowsFile(path, missing="mean", scale="wrong"), "no scale 'wrong'"),
     ):

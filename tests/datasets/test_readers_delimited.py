@@ -13,6 +13,7 @@ from okbench.base.errors import DataError
 from okbench.datasets.readers import chunks as chunking
 from okbench.datasets.readers.arff import read_arff
 from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
+from okbench.datasets.readers.missing import is_missing
 from okbench.datasets.readers.table import ColumnTable
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -134,12 +135,50 @@ def test_arff_is_read(tmp_path: Path) -> None:
     assert table.values.tolist() == [[5.1, 0, 1], [4.9, 1, 2]]
 
 
+def test_quoted_values_of_arff_may_hold_delimiters_and_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "rows.arff"
+    path.write_text(
+        "@attribute 'it\\'s' {'x,1', \"y, 2\", 'o\\'clock', NA}\n@attribute n numeric\n"
+        "@attribute s string\n@data\n"
+        "'x,1',1,'a, b'\n\"y, 2\",'2',a\n'o\\'clock', 3 ,'100\\% \"sure\"'\nNA,4,'say \\\\'\n",
+        encoding="utf-8",
+    )
+    table = read_arff(path)
+    assert table.names == ("it's", "n", "s")
+    assert table.words == {
+        0: ("x,1", "y, 2", "o'clock", "NA"),  # a declared value is a value, also this one
+        2: ("a, b", "a", '100% "sure"', "say \\"),
+    }
+    assert table.values[:, 1].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("w,0,1", r":6:1: 'w' is not among the values that column b declares: x, y$"),
+        ("x,7,1", r":6:3: '7' is not among the values that column y declares: 0, 1$"),
+        ("x,0,one", r":6:5: 'one' is no number, and column n is declared as one"),
+        ("NA,0,1", r":6:1: column b has no value here \('NA' is read as none\)"),
+        ("'x,0,1", r":6:1: a quote is opened and not closed on its line"),
+    ],
+)
+def test_values_that_an_arff_header_does_not_declare_are_refused(
+    tmp_path: Path, row: str, message: str
+) -> None:
+    path = tmp_path / "rows.arff"
+    head = "@attribute b {x, y}\n@attribute y {0,1}\n@attribute n real\n@data\n"
+    path.write_text(f"{head}x,1,2\n{row}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_arff(path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("1,2\n", "no @data line"),
         ("@data\n1,2\n", "@data before any @attribute"),
         ("@attribute x\n@data\n1\n", ":1: an attribute without a name or a type"),
+        ("@attribute x {a, b\n@data\na\n", ":1: the values of an attribute are written"),
         ("@attribute x real\n@data\n{0 1}\n", ":3: sparse ARFF"),
         ("@attribute x real\n@data\n1,2\n", ":3:3: more than 1 fields in a table of 1 columns"),
         ("@attribute x real\n@data\n", "holds no rows"),
@@ -183,7 +222,13 @@ words = st.text(
 
 
 @in_one_folder
-@given(st.lists(words.filter(lambda word: word.strip() == word), min_size=1, max_size=9))
+@given(
+    st.lists(
+        words.filter(lambda word: word.strip() == word and not is_missing(word)),
+        min_size=1,
+        max_size=9,
+    )
+)
 def test_words_written_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, column: list[str]
 ) -> None:

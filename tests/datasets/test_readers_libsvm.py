@@ -87,9 +87,9 @@ def test_the_first_index_is_given_or_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 1:2\n1 1:nan\n", "2:5: the value 'nan' is not finite"),
+        ("1 1:2\n1 1:nan\n", "2:5: 'nan' is read as no value; leave the pair out"),
         ("1 1:-inf\n", "1:5: the value '-inf' is not finite"),
-        ("nan 1:2\n", "1:1: the label 'nan' is not finite"),
+        ("nan 1:2\n", "1:1: 'nan' is read as no value; delete the rows"),
         ("1 1:1e999\n", "1:5: '1e999' is not finite, or larger"),
         ("1 -1:2\n", "1:3: '-1:2': an index cannot be negative"),
         ("1 1099511627776:2\n", "1:3: index '1099511627776' is above 2,147,483,646"),

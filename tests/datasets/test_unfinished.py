@@ -201,5 +201,5 @@ def test_missing_values_of_several_files_take_the_mean_of_all_rows_before(tmp_pa
 
 def test_words_are_numbered_in_the_order_of_their_first_use() -> None:
     words = Words.of(["b", "a"])
-    assert words.numbers(["a", "c", "b", "c", ""]).tolist() == [1, 2, 0, 2, 3]
+    assert [words.number(word) for word in ["a", "c", "b", "c", ""]] == [1, 2, 0, 2, 3]
     assert list(words) == ["b", "a", "c", ""]

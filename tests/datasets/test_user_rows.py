@@ -115,7 +115,9 @@ def test_arrays_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1.0, np.nan, 2.0], r"y\[1\] is not a finite number"),
+        ([1.0, np.nan, 2.0], r"y\[1\] has no value; delete the rows without a label"),
+        (["a", "b", " NA "], r"y\[2\] has no value; delete the rows without a label"),
+        ([1.0, 2.0, np.inf], r"y\[2\] is not a finite number"),
         ([1j, 2j, 1j], "labels are numbers or texts"),
         (np.array(["1970", "1971", "1970"], "M8[Y]"), "labels are numbers or texts"),
     ],
@@ -147,7 +149,7 @@ def test_missing_values_of_arrays_are_filled_too(tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", np.column_stack([X, y]))
     for name in ("mine.npz", "mine.npy"):
         assert dense(read(tmp_path / name, missing="mean")) == [[2, 1], [2, 1]]
-        with pytest.raises(DataError, match="row 1, column 0 is not a finite number"):
+        with pytest.raises(DataError, match=r"(X\[1, 0\]|row 1: column 0) has no value.*mean"):
             read(tmp_path / name)
 
 
@@ -236,7 +238,7 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
         ("x,y\n1,0\n2,1\n3,2\n", {"task": "binary"}, DataError, "3 different values"),
         ("x,y\n1,a\n2,b\n", {"task": "regression"}, DataError, "the target holds words"),
         ("x,z,y\n,1,0\n?,2,1\n", {"missing": "mean"}, DataError, "every value of 'x' is missing"),
-        ("x,y\n1,0\n2,\n", {"missing": "mean"}, DataError, "row 1 has no 'y', the target"),
+        ("x,y\n1,0\n2,\n", {"missing": "mean"}, DataError, "mine.csv:3:3: column y, the target,"),
         ("x,y\n1,0\n2,1,3\n", {}, DataError, "mine.csv:3:5: more than 2 fields"),
         ("y\n1\n0\n", {}, DataError, "no column is left beside the target"),
         ("x,y\n1,0\n2,1\n", {"task": "binry"}, UsageError, "Did you mean 'binary'"),
@@ -248,15 +250,15 @@ def test_scaling_never_looks_ahead(tmp_path: Path) -> None:
         ),
         ("x,y\n1,0\n2,1\n", {"scale": "[0,2]"}, UsageError, "no scale"),
         ("", {}, DataError, "holds no rows"),
-        ("x,y\n1,yes\n2,\n3,no\n", {}, DataError, "row 1 has no 'y', the target"),
-        ("x,y\n1,yes\n2,no\n3,?\n", {}, DataError, "row 2 has no 'y', the target"),
-        ("x,y,\n1,0,\n2,1,\n", {}, DataError, "mine.csv:2:5: column 2 has no value here"),
+        ("x,y\n1,yes\n2,\n3,no\n", {}, DataError, "mine.csv:3:3: column y, the target, has no"),
+        ("x,y,\n1,0,\n2,1,\n", {}, DataError, "mine.csv:2:5: column 2, the target, has no value"),
         ("x,y\n1,0\n2,1\n", {"target": "--5"}, DataError, "no column '--5'"),
         ("x,x,y\n1,2,0\n3,4,1\n", {"target": "x"}, DataError, "give a place instead: 0, 1"),
         ("x,y\r1,0\r2,1\r", {}, DataError, "end lines with LF"),
         ("x,y\n1e308,0\n1e308,1\n,0\n", {"missing": "mean"}, DataError, "too large"),
         ("x,y\n1e308,0\n-1e308,1\n", {"scale": "running [0,1]"}, DataError, "too large"),
         ("x,y\n1e200,0\n-1e200,1\n", {"scale": "running standard"}, DataError, "too large"),
+        ("x,y\n1,-2e300\n2,1.5\n3,1e3\n", {}, DataError, "targets reach 2e+300"),
     ],
 )
 def test_what_cannot_be_learned_is_reported(

@@ -7,8 +7,9 @@ import pytest
 from trial_material import Linear, load, table
 
 from okbench.base.errors import ConfigError, DataError, UsageError
+from okbench.papers.table_catalogue import find, names
 from okbench.trials.plan.options import Options
-from okbench.trials.plan.planning import plan, remaining, trials_by_cell
+from okbench.trials.plan.planning import plan, refuse_second_spelling, remaining, trials_by_cell
 from okbench.trials.run.estimate import absent_rows
 from okbench.trials.store.match_outcomes import recall
 from okbench.trials.trial_types import Outcome
@@ -205,6 +206,32 @@ def test_a_name_that_means_nothing_is_told_with_its_line() -> None:
         plan(replace(page, datasets=(row,)), nowhere)
     with pytest.raises(ConfigError, match=r"^tables.yaml:5: no dataset 'blobs'$"):
         absent_rows(page, [(row, page.learners[0])], nowhere)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "usual"),
+    [
+        ("german", "lsokl", "german: {}"),
+        ("breast-cancer", "all", "breast-cancer: {}"),
+        ("German", "", "german: {}"),
+        ("mnist", "", "mnist: {variant: lsokl}"),
+        ("minst", "ik", "mnist: {variant: ik}"),
+    ],
+)
+def test_rows_are_written_one_way_because_the_way_decides_the_permutations(
+    name: str, variant: str, usual: str
+) -> None:
+    page = table({"A": "Linear"})
+    row = replace(page.datasets[0], name=name, variant=variant, where="mine.yaml:5")
+    with pytest.raises(ConfigError) as caught:
+        plan(replace(page, datasets=(row,)), load)
+    assert str(caught.value).startswith(f"mine.yaml:5: these rows are written '{usual}' in all")
+
+
+def test_all_shipped_tables_write_rows_that_way() -> None:
+    for card in names():
+        for row in find(card.name).datasets:
+            refuse_second_spelling(row)
 
 
 def test_of_rows_in_hand_only_their_own_outcomes_are_recalled() -> None:

@@ -11,6 +11,8 @@
         variants:                               # the first is the default
           lsokl: {use: [train], scale: none}
 
+`default_named: true` says that tables write the name of the default variant; of all other datasets
+they leave it out. The same rows by a different name have different permutations.
 `hash: 2^18` in a variant hashes its columns to so many, with signs.
 `prepared: {fitted: reason}` in a variant says where its preparation comes from, with a source of
 `okbench.papers.provenance`; without it the rows are as the paper describes them.
@@ -56,7 +58,7 @@ _FILE_KEYS = (
 )
 _ENTRY_KEYS = (
     *("task", "features", "classes", "aliases", "cite", "licence", "page", "by_hand"),
-    *("embedded", "parameters", "reader", "folder", "files", "variants"),
+    *("embedded", "parameters", "reader", "folder", "files", "variants", "default_named"),
 )
 _VARIANT_KEYS = (
     *("use", "distinct", "first", "above", "labels", "scale", "split", "orders", "hash"),
@@ -124,6 +126,7 @@ def _dataset(name: str, node: Node, bases: Mapping[str, str], user_defined: bool
             else {}
         ),
         user_defined=user_defined,
+        default_named="default_named" in entry and entry["default_named"].boolean(),
         where=node.where,
     )
     if spec.embedded:

@@ -159,6 +159,7 @@ class DatasetSpec:
     embedded: str = ""  # sklearn/… or stream/…: needs no files
     parameters: Mapping[str, int | float] = field(default_factory=dict)
     user_defined: bool = False
+    default_named: bool = False  # tables write the name of the default variant
     where: str = ""
 
     def files_of(self, variant: VariantSpec) -> tuple[FileSpec, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from okbench.base.errors import DataError
 from okbench.datasets.readers import delimited_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
 from okbench.datasets.readers.disk_array import DiskArray, DiskArrays
+from okbench.datasets.readers.missing import is_missing, no_value
 from okbench.datasets.readers.numbers import NumberScratch
 from okbench.datasets.readers.table import Column, ColumnTable, place_of
 from okbench.datasets.readers.words import Words
 
-_MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 _MOST_COLUMNS = 1_000_000
 _SNIFFED_LINES = 500
+_MOST_SHOWN = 12  # of the values that a column declares
+_ARFF_ESCAPE = re.compile(r"\\(['\"\\%])")
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,12 @@ class Layout:
 
     When `header` is None, the first line is one if it has no number and the lines below have some.
     The columns in `words` hold text, and so do others whose first lines hold some. Only the columns
-    in `keep` are read, all when it is empty; those in `named` must be there. `missing` fields
-    become NaN, or are refused.
+    in `keep` are read, all when it is empty; those in `named` must be there. Columns to `drop` stay
+    in their place, and what they hold is not looked at. `missing` fields become NaN, in columns of
+    words a word of their own, or are refused; in the `target` they always are.
+
+    An ARFF file has `names`, its columns of words are all in `words`, and `declared` holds the
+    values that some of them may take.
     """
 
     delimiter: str = ","
@@ -40,10 +47,18 @@ class Layout:
     words: tuple[Column, ...] = ()
     named: tuple[Column, ...] = ()
     keep: tuple[Column, ...] = ()
+    drop: tuple[Column, ...] = ()
+    target: Column | None = None
     missing: bool = False
     comment: str = ""
-    names: tuple[str, ...] = ()  # of the columns, when the file has no header
+    names: tuple[str, ...] = ()  # of the columns of ARFF
+    declared: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     skip: int = 0  # lines before the table
+
+    @property
+    def is_arff(self) -> bool:
+        """Whether the columns are declared, and fields may be quoted as in ARFF."""
+        return bool(self.names)
 
 
 def read_delimited(path: Path, layout: Layout, arrays: DiskArrays | None = None) -> ColumnTable:
@@ -57,9 +72,11 @@ def read_delimited(path: Path, layout: Layout, arrays: DiskArrays | None = None)
         names = tuple(name.strip() for name in lines[0])
         first = _without_lines(first, _line_of_first_row(first, layout))
     width = len(names) or len(lines[0])
-    kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout)
+    target = None if layout.target is None else place_of(path, layout.target, names, width)
+    kinds, kept = _kinds(path, lines[1:] if header else lines, width, names, layout, target)
     with arrays or DiskArrays() as held:
-        walker = _Walker(kinds, kept, names, layout, held.new(np.float64, "values"), held.found)
+        values = held.new(np.float64, "values")
+        walker = _Walker(kinds, kept, names, target, layout, values, held.found)
         if held.found:
             pieces = iter(()) if held.ended else chunks(path, start=held.position)
         else:
@@ -70,13 +87,14 @@ def read_delimited(path: Path, layout: Layout, arrays: DiskArrays | None = None)
         held.end()
         if not walker.rows:
             raise DataError(f"{path}: holds no rows")
-        values = walker.values.finish((walker.rows, len(kept)))
+        found = values.finish((walker.rows, len(kept)))
     return ColumnTable(
         path=path,
         names=tuple(names[column] for column in kept) if names else (),
-        values=values,
-        words={column: tuple(found) for column, found in walker.words.items()},
+        values=found,
+        words={column: tuple(words) for column, words in walker.words.items()},
         header=header,
+        nominal=frozenset(layout.declared),
     )
 
 
@@ -97,12 +115,15 @@ class _Walker:
         kinds: NDArray[np.int8],
         kept: Sequence[int],
         names: Sequence[str],
+        target: int | None,
         layout: Layout,
         values: DiskArray,
         found: Mapping[str, Any],
     ) -> None:
-        self._kinds, self._layout, self.values = kinds, layout, values
+        self._kinds, self._layout, self._values = kinds, layout, values
         self._width = len(kept)
+        self._target = kept.index(target) if target in kept else None
+        self._declared = {place: frozenset(known) for place, known in layout.declared.items()}
         known = found.get("words", {})
         self.words = {
             place: Words.of(known.get(str(place), ()))
@@ -126,40 +147,63 @@ class _Walker:
             for mark in (self._layout.delimiter, self._layout.comment)
         )
         rows, n_left, problem, place, n_fields = walk.walk_delimited(
-            text, delimiter, comment, self._kinds, values, left, NumberScratch.new()
-        )
+            text, delimiter, comment, self._layout.is_arff, self._kinds, values, left,
+            NumberScratch.new(),
+        )  # fmt: skip
         if problem:
             raise self._error(chunk, problem, place, n_fields)
         for place, start, end in left[:n_left].tolist():
-            values[place] = self._meaning(chunk, place % self._width, start, end)
-        self.values.append(values[: rows * self._width])
+            of_field = self._word if place % self._width in self.words else self._number
+            values[place] = of_field(chunk, place % self._width, start, end)
+        self._values.append(values[: rows * self._width])
         self.rows += rows
+        for column, words in self.words.items():
+            words.refuse_too_many(f"{chunk.path}: column {self._columns[column]}")
 
-    def _meaning(self, chunk: Chunk, column: int, start: int, end: int) -> float:
-        raw = chunk.raw[start:end]
-        if column in self.words:
-            # words in another encoding stay apart, whatever letters they hold
-            word = _unquoted(raw.decode("utf-8", "backslashreplace"))
-            return float(self.words[column].number(word))
-        word = _unquoted(raw.decode("utf-8", "replace")).strip()
-        if word in _MISSING:
-            if self._layout.missing:
-                return float("nan")
+    def _word(self, chunk: Chunk, column: int, start: int, end: int) -> int:
+        # words in another encoding stay apart, whatever letters they hold
+        raw = chunk.raw[start:end].decode("utf-8", "backslashreplace")
+        word, words = unquoted(raw, self._layout.is_arff), self.words[column]
+        if word in words or word in self._declared.get(column, ()):
+            return words.number(word)
+        if is_missing(word):
+            self._refuse_missing(chunk, column, start, word)
+            return words.number_of_missing(word)
+        if column in self._declared:
+            declared = self._layout.declared[column]
+            more = ", …" if len(declared) > _MOST_SHOWN else ""
             raise chunk.error(
                 start,
-                f"column {self._columns[column]} has no value here; leave the column out (--drop), "
-                "or replace missing values by the mean of the rows before (--missing mean)",
+                f"{word[:40]!a} is not among the values that column {self._columns[column]} "
+                f"declares: {', '.join(declared[:_MOST_SHOWN])}{more}",
             )
+        return words.number(word)
+
+    def _number(self, chunk: Chunk, column: int, start: int, end: int) -> float:
+        raw = chunk.raw[start:end].decode("utf-8", "replace")
+        word = unquoted(raw, self._layout.is_arff).strip()
+        if is_missing(word):
+            self._refuse_missing(chunk, column, start, word)
+            return float("nan")
         try:
             if "_" not in word:
                 return chunk.finite_number(start, word)
         except ValueError:
             pass
+        name = self._columns[column]
         raise chunk.error(
             start,
-            f"{word[:40]!a} is no number; column {self._columns[column]} begins with numbers, so "
+            f"{word[:40]!a} is no number, and column {name} is declared as one; correct it in the "
+            "file, or leave the column out (--drop)"
+            if self._layout.is_arff
+            else f"{word[:40]!a} is no number; column {name} begins with numbers, so "
             "name it as categorical, or drop it",
         )
+
+    def _refuse_missing(self, chunk: Chunk, column: int, start: int, word: str) -> None:
+        if column == self._target or not self._layout.missing:
+            is_target = column == self._target
+            raise chunk.error(start, no_value(self._columns[column], word, is_target=is_target))
 
     def _error(self, chunk: Chunk, problem: int, place: int, n_fields: int) -> DataError:
         expected = len(self._kinds)
@@ -169,10 +213,13 @@ class _Walker:
         return chunk.error(place, f"{count} fields in a table of {expected} columns")
 
 
-def _unquoted(word: str) -> str:
-    if len(word) >= 2 and word[0] == word[-1] == '"':
-        return word[1:-1].replace('""', '"')
-    return word
+def unquoted(word: str, arff: bool = False) -> str:
+    """A field without its quotes."""
+    quote = word[:1]
+    if len(word) < 2 or word[-1] != quote or quote not in ("\"'" if arff else '"'):
+        return word
+    inner = word[1:-1].replace(2 * quote, quote)
+    return _ARFF_ESCAPE.sub(r"\1", inner) if arff else inner
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -205,30 +252,39 @@ def _first_lines(chunk: Chunk, layout: Layout) -> list[list[str]]:
 
 def _is_header(lines: list[list[str]], layout: Layout) -> bool:
     below = lines[1:] or [[]]
-    return not any(map(_is_number, lines[0])) and any(map(_is_number, chain(*below)))
+    return not any(map(is_number, lines[0])) and any(map(is_number, chain(*below)))
 
 
-def _is_number(word: str) -> bool:
+def is_number(word: str) -> bool:
+    """Whether a field holds a number, as okbench reads it."""
     try:
         float(word)
     except ValueError:
         return False
-    return "_" not in word and word.strip() not in _MISSING
+    return "_" not in word and not is_missing(word)
 
 
 def _kinds(
-    path: Path, rows: list[list[str]], width: int, names: tuple[str, ...], layout: Layout
+    path: Path,
+    rows: list[list[str]],
+    width: int,
+    names: tuple[str, ...],
+    layout: Layout,
+    target: int | None,
 ) -> tuple[NDArray[np.int8], tuple[int, ...]]:
     """What each column holds, and which are read."""
     kinds = np.full(width, walk.NUMBER, dtype=np.int8)
-    for row in rows:
+    for row in () if layout.is_arff else rows:
         for column, word in enumerate(row[:width]):
-            if not _is_number(word) and word.strip() not in _MISSING:
+            if not is_number(word) and not is_missing(word):
                 kinds[column] = walk.WORD
     for wanted in layout.words:
         kinds[place_of(path, wanted, names, width)] = walk.WORD
     for wanted in layout.named:
         place_of(path, wanted, names, width)
+    for unwanted in layout.drop:
+        if (place := place_of(path, unwanted, names, width)) != target:
+            kinds[place] = walk.DROPPED
     kept = tuple(range(width))
     if layout.keep:
         kept = tuple(sorted({place_of(path, column, names, width) for column in layout.keep}))

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from okbench.base.jit import compiled
 from okbench.datasets.readers.numbers import EASY, NumberScratch, scan_digits, scan_number
 
-NUMBER, WORD, SKIPPED = 0, 1, 2
+NUMBER, WORD, SKIPPED, DROPPED = 0, 1, 2, 3
 TOO_FEW, TOO_MANY, OPEN_QUOTE = 1, 2, 3
 
-_TAB, _LINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
+_TAB, _LINE, _RETURN, _BLANK, _QUOTE, _APOSTROPHE, _BACKSLASH = 9, 10, 13, 32, 34, 39, 92
 
 
 @compiled()
@@ -19,6 +19,7 @@ def walk_delimited(
     text: NDArray[np.uint8],
     delimiter: int,
     comment: int,
+    arff: bool,
     kinds: NDArray[np.int8],
     values: NDArray[np.float64],
     left: NDArray[np.int64],
@@ -26,10 +27,11 @@ def walk_delimited(
 ) -> tuple[int, int, int, int, int]:
     """Fill `values`, row after row, from whole lines, each with its line end.
 
-    `kinds` says of each column whether it holds numbers, words, or is skipped. Returns rows, fields
-    left to Python, a problem, its place and the number of fields on that line. `left` lists (place
-    in values, start, end) of words and of whatever is no number. Lines that begin with `comment`
-    are skipped. A `delimiter` of -1 is any run of blanks, a `comment` of -1 none.
+    `kinds` says of each column whether it holds numbers, words, is skipped, or is dropped: of that
+    one 0 is kept, whatever it holds. Returns rows, fields left to Python, a problem, its place and
+    the number of fields on that line. `left` lists (place in values, start, end) of words and of
+    whatever is no number. Lines that begin with `comment` are skipped. A `delimiter` of -1 is any
+    run of blanks, a `comment` of -1 none. In `arff`, ' quotes as " does, and \\ one sign.
     """
     at, end, n_columns = 0, len(text), len(kinds)
     place, rows, n_left = 0, 0, 0
@@ -56,11 +58,13 @@ def walk_delimited(
                 values[place] = -number if negative else number
                 place += 1
             else:
-                stop, at, kind = _slow_field(text, start, delimiter, kinds[column], scratch)
+                stop, at, kind = _slow_field(text, start, delimiter, arff, kinds[column], scratch)
                 if at < 0:
                     return rows, n_left, OPEN_QUOTE, start, column
                 if kind == EASY:
                     values[place] = scratch.value[0]
+                elif kinds[column] == DROPPED:
+                    values[place] = 0.0
                 elif kinds[column] != SKIPPED:
                     left[n_left, 0], left[n_left, 1], left[n_left, 2] = place, start, stop
                     n_left += 1
@@ -79,17 +83,23 @@ def walk_delimited(
 
 @compiled()
 def _slow_field(
-    text: NDArray[np.uint8], start: int, delimiter: int, wanted: int, scratch: NumberScratch
+    text: NDArray[np.uint8],
+    start: int,
+    delimiter: int,
+    arff: bool,
+    wanted: int,
+    scratch: NumberScratch,
 ) -> tuple[int, int, int]:
     """Any field: its end, where the walk goes on, and EASY if `scratch` holds its number.
 
     A quoted field may hold delimiters, not line ends; it goes on at -1 when a quote stays open.
     """
-    stop = start
-    if text[start] == _QUOTE:
+    stop, quote = start, text[start]
+    if quote == _QUOTE or (arff and quote == _APOSTROPHE):
         stop += 1
-        while text[stop] != _LINE and not (text[stop] == _QUOTE and text[stop + 1] != _QUOTE):
-            stop += 2 if text[stop] == _QUOTE else 1
+        while text[stop] != _LINE and not (text[stop] == quote and text[stop + 1] != quote):
+            pair = text[stop] == quote or (arff and text[stop] == _BACKSLASH)
+            stop += 2 if pair and text[stop + 1] != _LINE else 1
         if text[stop] == _LINE:
             return start, -1, EASY + 1
         stop += 1

@@ -19,16 +19,16 @@ from okbench.datasets.readers.delimited import Layout, read_delimited
 from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.libsvm import read_libsvm
 from okbench.datasets.readers.matlab import read_mat
+from okbench.datasets.readers.missing import is_missing
 from okbench.datasets.readers.multi_file_rows import FileRows, csr_of, starts_of
 from okbench.datasets.readers.numpy_files import finite_matrix, read_npy
 from okbench.datasets.readers.parquet import read_parquet
 from okbench.datasets.readers.table import ColumnTable, place_of
+from okbench.datasets.readers.words import MOST_WORDS
 
 Locate = Callable[[FileSpec], Path]
 ArraysOf = Callable[[FileSpec, Path], DiskArrays]
 Vocabulary = Mapping[int, tuple[str, ...]]
-
-MOST_WORDS = 10_000
 
 _BLOCK_ROWS = 1 << 14
 
@@ -78,13 +78,15 @@ def _read(
         case "csv":
             return read_delimited(path, _layout(reader), arrays_of(file, path))
         case "arff":
-            return read_arff(path, missing=reader.filled, arrays=arrays_of(file, path))
+            table = read_arff(path, **_columns(reader), arrays=arrays_of(file, path))
+            return table.with_words(reader.categorical, folder)
         case "parquet":
-            return read_parquet(path, missing=reader.filled, arrays=arrays_of(file, path))
+            table = read_parquet(path, **_columns(reader), arrays=arrays_of(file, path))
+            return table.with_words(reader.categorical, folder)
         case "mat":
             return _read_mat(path, file)
         case "npy":
-            return read_npy(path, missing=reader.filled)
+            return read_npy(path, **_columns(reader)).with_words(reader.categorical, folder)
         case "cifar":
             pixels, labels = read_cifar(path)
             return FileRows(pixels, labels, file.name)
@@ -104,8 +106,14 @@ def _layout(reader: ReaderSpec) -> Layout:
         delimiter=reader.delimiter,
         header=reader.header,
         words=reader.categorical,
-        missing=reader.filled,
+        **_columns(reader),
     )
+
+
+def _columns(reader: ReaderSpec) -> dict[str, Any]:
+    """What every reader of a table must know of its columns."""
+    target = None if reader.labels else reader.target
+    return {"missing": reader.filled, "drop": reader.drop, "target": target}
 
 
 def _read_mat(path: Path, file: FileSpec) -> FileRows | ColumnTable:
@@ -152,7 +160,7 @@ def words_in_order(words: Iterable[str]) -> tuple[str, ...]:
 
 def _by_size(word: str) -> tuple[float, str]:
     try:
-        return float(word), word
+        return np.inf if is_missing(word) else float(word), word
     except ValueError:
         return np.inf, word
 

@@ -15,11 +15,12 @@ from okbench.base.errors import DataError
 from okbench.datasets.readers import libsvm_walk as walk
 from okbench.datasets.readers.chunks import Chunk, chunks
 from okbench.datasets.readers.disk_array import DiskArrays
+from okbench.datasets.readers.missing import is_missing
 from okbench.datasets.readers.multi_file_rows import csr_of, starts_of
 
 LARGEST_INDEX = walk.LARGEST_INDEX
 _PIECE = 1 << 20  # entries
-_NOT_FINITE = ("nan", "inf", "infinity")
+_INFINITE = ("inf", "infinity")
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,13 @@ def _sort_row(chunk: Chunk, sheet: walk.RowBuffers, row: int) -> None:
 def _problem_text(chunk: Chunk, found: walk.Found, base: int, width: int) -> str:
     place = found.place
     word, index = chunk.word_at(place), chunk.word_at(place, b": \t\r\n")
-    what = "not finite" if word.strip("'+-").lower() in _NOT_FINITE else "no number"
+    if found.problem in (walk.NO_LABEL, walk.NO_VALUE) and is_missing(word.strip("'")):
+        return f"{word} is read as no value; " + (
+            "delete the rows without a label from the file"
+            if found.problem == walk.NO_LABEL
+            else "leave the pair out, which makes it 0"
+        )
+    what = "not finite" if word.strip("'+-").lower() in _INFINITE else "no number"
     several = "; rows with several labels are not read" if "," in word else ""
     negative = word.startswith("'-")
     return {

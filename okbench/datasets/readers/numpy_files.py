@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.datasets.readers.damage import printable, refusing_damage
-from okbench.datasets.readers.table import ColumnTable
+from okbench.datasets.readers.missing import is_missing, no_value
+from okbench.datasets.readers.table import Column, ColumnTable, place_of
 from okbench.datasets.unpack import limit
 
 _ARCHIVE, _ARRAY = b"PK", b"\x93NUMPY"  # how the two kinds of files begin
@@ -28,11 +29,28 @@ _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)  # stand for no character by themselves
 
 
-def read_npy(path: Path, *, missing: bool = False) -> ColumnTable:
-    """A matrix of numbers as a table; NaN is refused, or stands for a `missing` value."""
+def read_npy(
+    path: Path,
+    *,
+    missing: bool = False,
+    drop: Sequence[Column] = (),
+    target: Column | None = None,
+) -> ColumnTable:
+    """A matrix of numbers as a table; NaN is refused, or stands for a `missing` value. It always is
+    in the `target`, and in columns to `drop` nothing is looked at."""
     values = array_of_npy(path)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise DataError(f"{path}: a table of numbers is needed, not {values.dtype} {values.shape}")
+    width = values.shape[1]
+    label = None if target is None else place_of(path, target, (), width)
+    dropped = {place_of(path, column, (), width) for column in drop} - {label}
+    values[:, list(dropped)] = 0
+    gaps = np.isnan(values) if values.dtype.kind == "f" else np.zeros((0, width), np.bool_)
+    refused = [place for place in np.flatnonzero(gaps.any(axis=0)) if place == label or not missing]
+    if refused:
+        row, place = int(np.argmax(gaps[:, refused[0]])), refused[0]
+        said = no_value(str(place), is_target=place == label)
+        raise DataError(f"{path}: row {row}: {said}")
     return ColumnTable(path, (), finite_matrix(path, values, missing))
 
 
@@ -47,9 +65,29 @@ def read_npz(path: Path, *, missing: bool = False) -> tuple[NDArray[np.float64],
         raise DataError(f"{path}: X {X.shape} and y {y.shape} are not rows with a label each")
     if y.dtype.kind not in "biufU":
         raise DataError(f"{path}: y holds {y.dtype}; labels are numbers or texts")
+    _refuse_no_labels(path, y)
+    if not missing and X.dtype.kind == "f" and np.isnan(X).any():
+        row, column = np.argwhere(np.isnan(X))[0].tolist()
+        raise DataError(
+            f"{path}: X[{row}, {column}] has no value; fill it (--missing mean: by the mean of the "
+            "rows before)"
+        )
+    return finite_matrix(path, X, missing), y
+
+
+def _refuse_no_labels(path: Path, y: NDArray[Any]) -> None:
+    """Refuse labels that are missing or infinite."""
+    if y.dtype.kind == "U":
+        gaps = np.array([is_missing(word) for word in y.tolist()], dtype=np.bool_)
+    else:
+        gaps = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=np.bool_)
+    if gaps.any():
+        raise DataError(
+            f"{path}: y[{np.argmax(gaps)}] has no value; delete the rows without a label from the "
+            "file"
+        )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"{path}: y[{np.argmin(np.isfinite(y))}] is not a finite number")
-    return finite_matrix(path, X, missing), y
 
 
 def finite_matrix(path: Path, values: NDArray[Any], missing: bool = False) -> NDArray[np.float64]:

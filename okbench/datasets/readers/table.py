@@ -20,13 +20,15 @@ Column = int | str
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """Columns of numbers; a column of words holds their places in `words[column]`."""
+    """Columns of numbers; a column of words holds their places in `words[column]`. Of the columns
+    in `nominal` the file declares the words."""
 
     path: Path
     names: tuple[str, ...]
     values: NDArray[np.float64]
     words: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     header: bool = False
+    nominal: frozenset[int] = frozenset()
 
     @property
     def width(self) -> int:
@@ -40,6 +42,10 @@ class ColumnTable:
         """How an entry should name a column: by its name where that is unique, else its place."""
         name = self.names[place] if self.header else ""
         return name if name and self.names.count(name) == 1 else place
+
+    def named(self, place: int) -> str:
+        """How a message calls a column."""
+        return f"'{self.names[place]}'" if self.names else f"column {place}"
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """The rows in blocks, each with the number of its first row."""

@@ -32,6 +32,10 @@ _UNEQUAL = 100.0  # ratio of a column's deviation to that of most columns
 _FAR_OUT = 30.0  # deviations from the mean
 _SELDOM = 30  # rows of the sample: a sparse column with fewer values is not judged by its deviation
 _MOST_NAMED = 3
+_UNSCALED = (
+    "use --scale standard (okbench run, init and choose have it; okbench add keeps columns as they "
+    "are), or drop it"
+)
 
 
 def sample_of(n_rows: int) -> NDArray[np.int64]:
@@ -44,9 +48,11 @@ def is_sparse(X: Matrix) -> bool:
     return not isinstance(X, np.ndarray) and X.nnz < _SPARSE_BELOW * X.shape[0] * X.shape[1]
 
 
-def sample_scaling(path: Path, X: Matrix, scale: str, of_words: Sequence[int]) -> Step:
+def sample_scaling(
+    path: Path, X: Matrix, scale: str, of_words: Sequence[int], filled: bool = False
+) -> Step:
     """What gives the columns mean 0 and deviation 1, or values from 0 to 1, over the sample of X.
-    Columns that stand for words stay 0 and 1."""
+    Columns that stand for words stay 0 and 1. `filled` are rows that had gaps."""
     part = X[sample_of(X.shape[0])]
     if isinstance(X, np.ndarray) or not of_words:
         if not isinstance(X, np.ndarray):
@@ -61,7 +67,10 @@ def sample_scaling(path: Path, X: Matrix, scale: str, of_words: Sequence[int]) -
     numbers = np.setdiff1d(np.arange(X.shape[1]), of_words)
     refuse_filling(path, X.shape[0], len(numbers))
     places = np.argsort(np.concatenate([numbers, np.asarray(of_words)]))
-    shift, spread = _fitted(path, dense(path, part[:, numbers]), scale, ())
+    # NumPy adds one column in pairs, and several row by row: filled rows are fitted as dense ones
+    beside = of_words[:1] if filled else ()
+    fitted = _fitted(path, dense(path, part[:, [*numbers, *beside]]), scale, ())
+    shift, spread = (each[: len(numbers)] for each in fitted)
 
     def scaled_numbers(block: Matrix) -> Matrix:
         with refusing_overflow(path):
@@ -101,7 +110,7 @@ def range_warnings(X: Matrix, names: Sequence[str], scale: str, rows: str) -> li
         found.append(
             f"warning: {_listed(used[wide], names)} varies {deviations[wide].max() / usual:,.0f}"
             " times as much as most columns, and decides the distance between rows alone: "
-            + ("use --scale standard, or drop it" if scale == "none" else "transform or drop it")
+            + (_UNSCALED if scale == "none" else "transform or drop it")
         )
     far = np.flatnonzero(largest > _FAR_OUT * np.where(deviations > 0.0, deviations, np.inf))
     by_column = X if isinstance(X, np.ndarray) else sp.csc_array(X)

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from okbench.base.errors import DataError
 from okbench.datasets.readers.disk_array import DiskArrays
-from okbench.datasets.readers.multi_file_rows import FileRows, Matrix
+from okbench.datasets.readers.multi_file_rows import FileRows, Matrix, csr_of, starts_of
 
 FloatArray = NDArray[np.float64]
 
 _LARGEST_FILLED = 1 << 30  # values
 _BLOCK_ROWS = 1 << 14
+_BLOCK_VALUES = 1 << 22
 
 
 class Filling:
@@ -30,10 +32,8 @@ class Filling:
         self._sums: FloatArray | float = 0.0
         self._counts: NDArray[np.int64] | int = 0
 
-    def fill(self, X: Matrix) -> Matrix:
-        """The rows without gaps; sparse ones are made dense if there are any."""
-        if not isinstance(X, np.ndarray):
-            return self.fill(dense(self._path, X)) if np.isnan(X.data).any() else X
+    def fill(self, X: FloatArray) -> FloatArray:
+        """The rows without gaps."""
         present = ~np.isnan(X)
         known = np.empty((len(X) + 1, X.shape[1]))
         known[0], known[1:] = self._sums, np.where(present, X, 0.0)
@@ -46,21 +46,66 @@ class Filling:
 
 def filled_parts(parts: Sequence[FileRows], folder: Path | None) -> list[FileRows]:
     """The rows of several files, each gap filled by the rows before it, also those of earlier
-    files. They stay on disk in `folder`."""
-    if any(not isinstance(part.X, np.ndarray) for part in parts):
-        whole = Filling(Path(parts[0].source))
-        joined = [dense(Path(part.source), part.X) for part in parts]
-        return [replace(p, X=whole.fill(X)) for p, X in zip(parts, joined, strict=True)]
-    found = []
-    filling = Filling(Path(parts[0].source))
+    files. Only columns with gaps are looked at, so that sparse rows stay sparse. They stay on disk
+    in `folder`."""
+    gaps = [columns_with_gaps(part.X) for part in parts]
+    columns = np.unique(np.concatenate(gaps))
+    if not len(columns):
+        return list(parts)
+    filling, found = Filling(Path(parts[0].source)), []
     for part in parts:
-        X: Any = part.X
+        fill = _filled_rows if isinstance(part.X, np.ndarray) else _filled_sparse_rows
         with DiskArrays(folder) as arrays:
-            values = arrays.new(np.float64, "filled")
-            for start in range(0, len(X), _BLOCK_ROWS):
-                values.append(filling.fill(X[start : start + _BLOCK_ROWS]))
-            found.append(replace(part, X=values.finish(X.shape)))
+            found.append(replace(part, X=fill(part.X, columns, filling, arrays)))
     return found
+
+
+def columns_with_gaps(X: Any) -> NDArray[np.int64]:
+    """The columns that hold a NaN."""
+    if not isinstance(X, np.ndarray):
+        pieces = [slice(at, at + _BLOCK_VALUES) for at in range(0, X.nnz, _BLOCK_VALUES)]
+        gaps = [np.unique(X.indices[some][np.isnan(X.data[some])]) for some in pieces]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *gaps]))
+    found = np.zeros(X.shape[1], dtype=np.bool_)
+    for rows in _blocks(X.shape):
+        found |= np.isnan(X[rows]).any(axis=0)
+    return np.flatnonzero(found)
+
+
+def _filled_rows(
+    X: FloatArray, columns: NDArray[np.int64], filling: Filling, arrays: DiskArrays
+) -> FloatArray:
+    values = arrays.new(np.float64, "filled")
+    for rows in _blocks(X.shape):
+        block = np.array(X[rows])
+        block[:, columns] = filling.fill(block[:, columns])
+        values.append(block)
+    return values.finish(X.shape)
+
+
+def _filled_sparse_rows(
+    X: sp.csr_array, columns: NDArray[np.int64], filling: Filling, arrays: DiskArrays
+) -> sp.csr_array:
+    counts, indices = arrays.new(np.int64, "counts"), arrays.new(np.int32, "columns")
+    values = arrays.new(np.float64, "values")
+    for rows in _blocks((X.shape[0], len(columns))):
+        block = sp.csr_array(X[rows], copy=True)
+        filled = filling.fill(block[:, columns].toarray())
+        gaps = np.isnan(block.data)
+        row_of = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))[gaps]
+        block.data[gaps] = filled[row_of, np.searchsorted(columns, block.indices[gaps])]
+        block.eliminate_zeros()
+        counts.append(np.diff(block.indptr))
+        indices.append(block.indices)
+        values.append(block.data)
+    return csr_of(values.finish(), indices.finish(), starts_of(counts.finish()), X.shape[1])
+
+
+def _blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """Rows of such a matrix, not too many at once."""
+    step = min(_BLOCK_ROWS, max(1, _BLOCK_VALUES // max(1, shape[1])))
+    for start in range(0, shape[0], step):
+        yield slice(start, start + step)
 
 
 class RunningScale:
@@ -77,9 +122,10 @@ class RunningScale:
         self._squares: FloatArray | float = 0.0
 
     def __call__(self, X: Matrix) -> Matrix:
-        values = dense(self._path, X)
-        if not len(values):
-            return values
+        pieces = [self._scaled(dense(self._path, X[rows])) for rows in _blocks(X.shape)]
+        return np.concatenate(pieces) if len(pieces) > 1 else (*pieces, X)[0]
+
+    def _scaled(self, values: FloatArray) -> FloatArray:
         with refusing_overflow(self._path):
             return self._in_range(values) if self._unit else self._standard(values)
 

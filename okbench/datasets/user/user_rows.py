@@ -23,15 +23,17 @@ from okbench.datasets.readers.disk_array import DiskArrays
 from okbench.datasets.readers.multi_file_rows import FileRows, Matrix, MultiFileRows
 from okbench.datasets.readers.numpy_files import read_npy, read_npz
 from okbench.datasets.readers.table import Column, ColumnTable, is_place
+from okbench.datasets.user.column_limits import refuse_beyond_memory, refuse_unfit_words
 from okbench.datasets.user.fitted_scale import is_sparse, range_warnings, sample_scaling
 from okbench.datasets.user.running_scale import (
-    Filling,
     RunningScale,
+    columns_with_gaps,
     filled_parts,
     refuse_filling,
 )
 from okbench.papers.rows_file import Missing, RowsScale
 from okbench.papers.table_types import RowsFile
+from okbench.protocols.metrics import LARGEST_TARGET
 
 Scale = RowsScale | Literal["", "running"]
 # an empty scale is fitted on a sample, and `running` looks at the rows before; both leave rows that
@@ -39,7 +41,7 @@ Scale = RowsScale | Literal["", "running"]
 _CHOSEN: dict[str, RowsScale] = {"": "standard", "running": "running standard"}
 _MOST_GUESSED_CLASSES = 20
 _MOST_COUNTED = 1 << 20  # different targets
-_LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+-?\d+:\S+)+\s*(#.*)?")
+_LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+-?\d+:[^\s,;]+)+\s*(#.*)?")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class OwnRows:
     notes: tuple[str, ...]
     reader: ReaderSpec | None
     names: tuple[str, ...]  # of the columns, if the file has names
+    fills: bool  # scaling makes dense rows of sparse ones
 
 
 def read_user_rows(
@@ -89,15 +92,17 @@ def read_user_rows(
 
     `target` is a column's name or place (without it, the last one); `task` is guessed from the
     target. Columns of words become one column per word. `missing` values are refused, or take the
-    mean of the rows before. A `scale` is fitted on a sample of the rows; a running one is learned
-    from each row and those before it, in the file's order, so that no row depends on later ones.
-    At the end, the columns are hashed to as many as `hash_to` says, if it does.
+    mean of the rows before, and in a column of words they are a word. A `scale` is fitted on a
+    sample of the rows; a running one is learned from each row and those before it, in the file's
+    order, so that no row depends on later ones. At the end, the columns are hashed to as many as
+    `hash_to` says, if it does.
     """
     path = Path(path)
     own = own_rows(
         path, target, task, categorical=categorical, drop=drop, missing=missing, scale=scale,
         hash_to=hash_to,
     )  # fmt: skip
+    refuse_beyond_memory(path, own.part.X, own.fills)
     X, y = own.scaling()(own.part.X), own.part.y
     notes = [*own.notes, *range_warnings(X, own.names, own.scale, path.name)]
     ready = prepare(str(path), MultiFileRows([FileRows(X, y, path.name)]), own.variant)
@@ -125,32 +130,39 @@ def own_rows(
 ) -> OwnRows:
     """The same before anything is scaled, hashed or copied. What is read stays `on_disk`."""
     _check_options(path, task, missing, scale)
-    found = _read(path, target, categorical, drop, missing, on_disk)
+    filling = missing == "mean"
+    asked = _Columns(target, task, tuple(categorical), tuple(drop), filling, hash_to > 0)
+    found = _read(path, asked, on_disk)
     notes, part = list(found.notes), found.part
     task = task or guessed_task(part.y, notes)
+    if task == "regression":
+        _refuse_large_targets(path, part.y)
     if part.X.shape[1] == 0:
         raise DataError(f"{path}: no column is left beside the target")
-    if missing == "mean" and isinstance(part.X, np.ndarray):
+    filled = filling and len(columns_with_gaps(part.X)) > 0
+    if filled:
         (part,) = filled_parts([part], on_disk.folder)
-    elif missing == "mean":
-        part = replace(part, X=Filling(path).fill(part.X))
     chosen = cast(RowsScale, scale)
     if scale in _CHOSEN:
-        chosen = "none" if is_sparse(part.X) else _CHOSEN[scale]
+        chosen = "none" if is_sparse(part.X) and not filled else _CHOSEN[scale]
+    fills = chosen.startswith("running") or (chosen != "none" and not found.of_words)
     return OwnRows(
         part, VariantSpec("all", (), task=task, hash=hash_to), chosen,
-        _scaling(path, part.X, chosen, found.of_words), tuple(notes), found.reader, found.names,
+        _scaling(path, part.X, chosen, found.of_words, filled), tuple(notes), found.reader,
+        found.names, fills and not isinstance(part.X, np.ndarray),
     )  # fmt: skip
 
 
-def _scaling(path: Path, X: Matrix, scale: RowsScale, of_words: Sequence[int]) -> Scaling:
+def _scaling(
+    path: Path, X: Matrix, scale: RowsScale, of_words: Sequence[int], filled: bool
+) -> Scaling:
     if scale == "none":
         return lambda: lambda block: block
     if scale.startswith("running"):
         if not isinstance(X, np.ndarray):
             refuse_filling(path, *X.shape)
         return lambda: RunningScale(path, scale)
-    scaled = sample_scaling(path, X, scale, of_words)
+    scaled = sample_scaling(path, X, scale, of_words, filled)
     return lambda: scaled
 
 
@@ -181,6 +193,27 @@ def _check_options(path: Path, task: str | None, missing: str, scale: str) -> No
 
 
 @dataclass(frozen=True)
+class _Columns:
+    """What is asked of the columns of a table."""
+
+    target: Column | None
+    task: Task | None
+    categorical: tuple[Column, ...]
+    drop: tuple[Column, ...]
+    filled: bool
+    hashed: bool
+
+    @property
+    def label(self) -> Column:
+        """The target: the last column, if none is named."""
+        return -1 if self.target is None else self.target
+
+    @property
+    def named(self) -> tuple[Column, ...]:
+        return (*self.categorical, *self.drop, *([] if self.target is None else [self.target]))
+
+
+@dataclass(frozen=True)
 class _Found:
     part: FileRows
     notes: tuple[str, ...]
@@ -189,40 +222,35 @@ class _Found:
     of_words: tuple[int, ...] = ()  # columns of X that stand for words
 
 
-def _read(
-    path: Path,
-    target: Column | None,
-    categorical: Sequence[Column],
-    drop: Sequence[Column],
-    missing: Missing,
-    on_disk: OnDisk,
-) -> _Found:
+def _read(path: Path, asked: _Columns, on_disk: OnDisk) -> _Found:
     kind = file_format(path)
-    if kind in ("libsvm", "npz") and (target is not None or categorical or drop):
+    if kind in ("libsvm", "npz") and asked.named:
         raise UsageError(f"{path}: columns cannot be chosen in a {kind} file")
     if kind == "libsvm":
         return _read_libsvm(path, on_disk)
     if kind == "npz":
-        X, y = read_npz(path, missing=missing == "mean")
+        X, y = read_npz(path, missing=asked.filled)
         return _Found(FileRows(X, y, path.name), (), None)
-    wanted = (*categorical, *drop, *([] if target is None else [target]))
-    header = None if all(map(is_place, wanted)) else True
-    table, reader = _read_table(path, kind, categorical, wanted, missing, header, on_disk)
+    table, reader = _read_table(path, kind, asked, on_disk)
     notes = []
-    if target is None:
-        target = -1
+    if asked.target is None:
         notes.append(
-            f"target: {_named(table, table.width - 1)} (the last one; --target overrides it)"
+            f"target: {table.named(table.width - 1)} (the last one; --target overrides it)"
         )
-    place = table.place(target)
-    dropped = {table.place(column) for column in drop}
-    words = sorted(set(table.words) - {place} - dropped)
+    place = table.place(asked.label)
+    dropped = {table.place(column) for column in asked.drop}
+    kept = [column for column in range(table.width) if column not in {place, *dropped}]
+    words = [column for column in kept if column in table.words]
+    categories = table.nominal | {table.place(column) for column in asked.categorical}
+    if asked.task in ("binary", "multiclass"):
+        categories |= {place}
+    refuse_unfit_words(table, kept, place, categories, asked.hashed)
     if words:
         counts = ", ".join(
-            f"{_named(table, column)} ({len(table.words[column])})" for column in words
+            f"{table.named(column)} ({len(table.words[column])})" for column in words
         )
         notes.append(f"columns of words, one column per value: {counts}")
-    _check_complete(table, place, dropped)
+    _refuse_empty_columns(table, kept)
     from okbench.datasets.readers.files import rows_of_table, words_in_order
 
     reader = replace(
@@ -233,21 +261,16 @@ def _read(
     )
     vocabulary = {column: words_in_order(table.words[column]) for column in words}
     part = rows_of_table(table, reader, vocabulary, folder=on_disk.folder)
-    kept = [column for column in range(table.width) if column not in {place, *dropped}]
     spread = [(column, word) for column in kept for word in vocabulary.get(column, ("",))]
     return _Found(
         part,
         tuple(notes),
-        replace(reader, filled=missing == "mean"),
+        replace(reader, filled=asked.filled),
         tuple(f"{table.names[column]}{word and '='}{word}" for column, word in spread)
         if table.names
         else (),
         tuple(place for place, (column, _) in enumerate(spread) if column in vocabulary),
     )
-
-
-def _named(table: ColumnTable, place: int) -> str:
-    return f"'{table.names[place]}'" if table.names else f"column {place}"
 
 
 def file_format(path: Path) -> str:
@@ -279,55 +302,52 @@ def _read_libsvm(path: Path, on_disk: OnDisk) -> _Found:
 
 
 def _read_table(
-    path: Path,
-    kind: str,
-    categorical: Sequence[Column],
-    named: Sequence[Column],
-    missing: Missing,
-    header: bool | None,
-    on_disk: OnDisk,
+    path: Path, kind: str, asked: _Columns, on_disk: OnDisk
 ) -> tuple[ColumnTable, ReaderSpec]:
     from okbench.datasets.readers.arff import read_arff
     from okbench.datasets.readers.delimited import Layout, read_delimited, sniff_delimiter
     from okbench.datasets.readers.parquet import read_parquet
 
-    gaps, arrays = missing == "mean", on_disk.arrays
+    how: dict[str, Any] = {
+        "missing": asked.filled, "drop": asked.drop, "target": asked.label,
+    }  # fmt: skip
     if kind != "csv":
         match kind:
             case "arff":
-                table = read_arff(path, missing=gaps, arrays=arrays)
+                table = read_arff(path, **how, arrays=on_disk.arrays)
             case "parquet":
-                table = read_parquet(path, missing=gaps, named=named, arrays=arrays)
+                table = read_parquet(path, **how, named=asked.named, arrays=on_disk.arrays)
             case _:
-                table = read_npy(path, missing=gaps)
-        return table.with_words(categorical, on_disk.folder), ReaderSpec(cast(Format, kind))
-    delimiter = sniff_delimiter(path)
+                table = read_npy(path, **how)
+        return table.with_words(asked.categorical, on_disk.folder), ReaderSpec(cast(Format, kind))
+    header = None if all(map(is_place, asked.named)) else True
     layout = Layout(
-        delimiter, header=header, words=tuple(categorical), named=tuple(named), missing=gaps
+        sniff_delimiter(path), header=header, words=asked.categorical, named=asked.named, **how
     )
-    table = read_delimited(path, layout, arrays)
-    return table, ReaderSpec("csv", header=table.header, delimiter=delimiter)
+    table = read_delimited(path, layout, on_disk.arrays)
+    return table, ReaderSpec("csv", header=table.header, delimiter=layout.delimiter)
 
 
-def _check_complete(table: ColumnTable, target: int, dropped: set[int]) -> None:
-    """Columns without any value, and rows without a target, cannot be filled."""
-    words = table.words.get(target, ())
-    unlabelled = [place for place, word in enumerate(words) if word in ("", "?")]
-    empty, first_unlabelled = np.ones(table.width, dtype=np.bool_), -1
-    for start, block in table.blocks():
-        absent = np.isnan(block)
-        empty &= absent.all(axis=0)
-        absent[:, target] |= np.isin(block[:, target], unlabelled)
-        if first_unlabelled < 0 and absent[:, target].any():
-            first_unlabelled = start + int(np.argmax(absent[:, target]))
-    for column in np.flatnonzero(empty).tolist():
-        if column not in dropped:
+def _refuse_empty_columns(table: ColumnTable, kept: Sequence[int]) -> None:
+    """Columns without any value cannot be filled."""
+    empty = np.ones(table.width, dtype=np.bool_)
+    for _, block in table.blocks():
+        empty &= np.isnan(block).all(axis=0)
+    for column in kept:
+        if empty[column]:
             raise DataError(
-                f"{table.path}: every value of {_named(table, column)} is missing; drop it"
+                f"{table.path}: every value of {table.named(column)} is missing; leave the column "
+                "out (--drop)"
             )
-    if first_unlabelled >= 0:
+
+
+def _refuse_large_targets(path: Path, y: NDArray[Any]) -> None:
+    """Targets whose squared errors are beyond what a metric can hold cannot be scored."""
+    largest = max(float(y.max()), -float(y.min())) if y.dtype.kind in "fiu" else 0.0
+    if largest > LARGEST_TARGET:
         raise DataError(
-            f"{table.path}: row {first_unlabelled} has no {_named(table, target)}, the target"
+            f"{path}: targets reach {largest:.2g}, and the squares of their errors are too large "
+            f"for a number; divide them, so that they are below {LARGEST_TARGET:.0e}"
         )
 
 

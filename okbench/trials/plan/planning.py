@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from okbench.base.errors import ConfigError, DataError, UsageError, did_you_mean
+from okbench.datasets.catalogue.dataset_catalogue import is_known, spec
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.registry import (
     Entry,
@@ -146,6 +147,7 @@ def _trials(
     table: Table, row: DatasetRow, column: LearnerColumn, load: Load, options: Options
 ) -> tuple[Trial, ...]:
     with named_in(row.where):
+        refuse_second_spelling(row)
         dataset = load(row.name, row.variant)
     repetitions = repetitions_of(table, options, column.label)
     _refuse_mismatch(table, row, column, dataset)
@@ -153,6 +155,24 @@ def _trials(
     if first.order == "published":
         published_orders(dataset, max(repetitions) + 1)
     return tuple(first.repeated(repetition) for repetition in repetitions)
+
+
+def refuse_second_spelling(row: DatasetRow) -> None:
+    """Refuse rows that other tables write differently: the name of a dataset and of its variant
+    decides the permutations, so that the same rows would not be compared on the same ones."""
+    if row.file is not None or not is_known(row.name):
+        return
+    entry = spec(row.name)
+    default = next(iter(entry.variants))
+    variant = row.variant or default
+    if variant == default and not entry.default_named:
+        variant = ""
+    if (entry.name, variant) != (row.name, row.variant):
+        usual = f"{entry.name}: {{variant: {variant}}}" if variant else f"{entry.name}: {{}}"
+        raise UsageError(
+            f"these rows are written '{usual}' in all tables; a different name would give the same "
+            "rows different permutations"
+        )
 
 
 @contextmanager

@@ -7,22 +7,19 @@ the system can keep the file there, and a hundred times slower when each row is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
-import psutil
 
 from okbench.base.errors import OkbenchError
+from okbench.base.machine_memory import SHARE, machine_memory
 from okbench.base.quantities import spoken_bytes
 from okbench.datasets.dataset_types import Dataset
 from okbench.trials.plan.planning import Load
 from okbench.trials.trial_types import Trial
 
-SHARE = 0.5  # of the memory that rows may take which are met in a permutation
 OPTION = "--order blocks"
 
 _PLACE = 8  # bytes of a row's place in a permutation
-_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def rows_bytes(data: Dataset) -> int:
@@ -30,15 +27,6 @@ def rows_bytes(data: Dataset) -> int:
     X = data.X
     arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
     return int(sum(array.nbytes for array in arrays) + data.y.nbytes)
-
-
-def machine_memory() -> int:
-    """The bytes of this machine, or of the container that this process is in."""
-    whole = int(psutil.virtual_memory().total)
-    try:
-        return min(whole, int(_LIMIT.read_text(encoding="ascii")))
-    except (OSError, ValueError):  # no such limit here
-        return whole
 
 
 def beyond_memory(data: Dataset) -> str:

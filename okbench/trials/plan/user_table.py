@@ -1,5 +1,5 @@
-"""The rows of a table that names files of a user's own rows: how they are loaded, once per process,
-and what is known of them."""
+"""The rows of a table that are a user's own: how files of a table are loaded, once per process, and
+what is known of the rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from okbench import datasets
+from okbench.datasets.catalogue.dataset_catalogue import is_known, spec
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.prepare.label_values import largest_class, squared_deviations
 from okbench.datasets.user.large_file import read_rows
@@ -72,10 +73,27 @@ def with_rows_in_hand(table: Table) -> Table:
     return replace(table, datasets=tuple(rows))
 
 
+def with_chance_of_added(table: Table) -> Table:
+    """The table with the metric of always giving the same answer on datasets that the user added,
+    as far as their rows are here."""
+    rows = []
+    for row in table.datasets:
+        added = row.file is None and is_known(row.name) and spec(row.name).user_defined
+        if added and datasets.missing(row.name, row.variant) is None:
+            chance = chance_of(datasets.load(row.name, row.variant), table.protocol.metric)
+            row = replace(row, chance=chance)
+        rows.append(row)
+    return replace(table, datasets=tuple(rows))
+
+
 def chance_of(dataset: Dataset, metric: str) -> float | None:
-    """The metric of always giving the same answer: the most frequent class, or the mean."""
+    """The metric of always giving the same answer to the rows that are scored: the most frequent
+    class, or the mean. None for a metric that scores no answers, or weighs them."""
+    scored, how = dataset.y[dataset.n_train or 0 :], METRICS[metric]
+    if how.answer != "prediction" or how.forgetting:
+        return None
     if dataset.task == "regression":
-        total = squared_deviations(dataset.y)
+        total = squared_deviations(scored)
     else:
-        total = float(dataset.n_rows - largest_class(dataset.y))
-    return METRICS[metric].value(total, dataset.n_rows)
+        total = float(len(scored) - largest_class(scored))
+    return how.value(total, len(scored))
