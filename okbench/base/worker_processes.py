@@ -16,6 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -92,12 +93,41 @@ def memory_of(process: psutil.Process) -> int:
     """Bytes that a process holds: on Linux without files that are mapped, which can be read again,
     and with what was swapped out; elsewhere its resident size."""
     try:
-        status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii", errors="replace")
-        fields = dict(line.split(":", 1) for line in status.splitlines())
-        kilobytes = (fields[name].split()[0] for name in ("RssAnon", "RssShmem", "VmSwap"))
-        return 1024 * sum(int(number) for number in kilobytes)
+        return _held(_fields(Path(f"/proc/{process.pid}/status").read_bytes()))
     except (OSError, KeyError):  # another system, or a process without memory of its own
         return int(process.memory_info().rss)
+
+
+def memory_here() -> int:
+    """Bytes that this process holds, counted as `memory_of` does."""
+    try:
+        return _held(status_here())
+    except KeyError:  # another system
+        return memory_of(psutil.Process())
+
+
+def status_here() -> dict[str, str]:
+    """What Linux says of this process; nothing on another system. It needs no new file descriptor,
+    as a learner may leave none."""
+    try:
+        return _fields(os.pread(_own_status(), 2**16, 0))
+    except OSError:  # the learner may have closed it, too
+        return {}
+
+
+@cache
+def _own_status() -> int:
+    return os.open("/proc/self/status", os.O_RDONLY)
+
+
+def _fields(status: bytes) -> dict[str, str]:
+    lines = status.decode("ascii", "replace").splitlines()
+    return {name: value for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _held(fields: dict[str, str]) -> int:
+    kilobytes = (fields[name].split()[0] for name in ("RssAnon", "RssShmem", "VmSwap"))
+    return 1024 * sum(int(number) for number in kilobytes)
 
 
 def end_descendants() -> None:
@@ -137,10 +167,13 @@ def _begin(parent: int, task: Task, connection: Any, *given: Any) -> None:
 
 def _leave_without(parent: int) -> None:
     """End this process soon after its parent, which may have had no time to end it."""
-    while os.getppid() == parent and psutil.pid_exists(parent):
+    # Elsewhere than on Windows the number changes, and psutil needs file descriptors.
+    while os.getppid() == parent and (os.name != "nt" or psutil.pid_exists(parent)):
         time.sleep(_WATCH_SECONDS)
-    end_descendants()
-    os._exit(1)
+    try:
+        end_descendants()
+    finally:
+        os._exit(1)
 
 
 def _end(process: Any, mark: str) -> None:

@@ -47,8 +47,10 @@ def workers() -> list[psutil.Process]:
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiled learners of the tests run in threads, as those of okbench do."""
-    monkeypatch.setattr("okbench.trials.run.execute.is_ours", lambda entry: True)
+    """The learners of the tests run as those of okbench do: in threads if they are compiled, and in
+    a process that is kept."""
+    for module in ("execute", "guarded"):
+        monkeypatch.setattr(f"okbench.trials.run.{module}.is_ours", lambda entry: True)
 
 
 def mixed() -> list[Trial]:
@@ -136,6 +138,7 @@ def test_a_learner_that_ends_its_process_costs_its_own_trial(jobs: int) -> None:
     assert {o.status for o in found.values()} == {"done"}
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_worker_killed_by_the_system_costs_its_trial_with_the_reason() -> None:
     trials = [trial("Sleeps", repetition=r) for r in range(3)]
     with closing(execute(trials, load, Options(jobs=1))) as coming:

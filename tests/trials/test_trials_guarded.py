@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from trial_material import SLEEP, load, trial
 
 from okbench.base.errors import OkbenchError
+from okbench.base.worker_processes import Worker
 from okbench.trials.plan.options import Options
 from okbench.trials.run import guarded
 from okbench.trials.run.execute import execute
@@ -24,7 +26,7 @@ from okbench.trials.run.guarded import run_guarded
 from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.store.files import Store
-from okbench.trials.trial_types import Outcome
+from okbench.trials.trial_types import Outcome, Trial
 
 HERE = Path(__file__).parent
 MEGABYTE = 1_000_000
@@ -191,6 +193,67 @@ def test_a_learner_that_interrupts_or_ends_its_process_costs_its_own_trial(
         ": worker died (exit 137; 137 means the system killed it, most often for lack of memory)"
     )
     assert found["Linear"].status == "done"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no limit of open files")
+@pytest.mark.parametrize("timing", [False, True])
+def test_what_a_learner_leaves_in_its_process_ends_with_its_trial(
+    timing: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And the trials of okbench's own learners share one process."""
+    started: list[Any] = []
+    monkeypatch.setattr(
+        guarded, "Worker", lambda *given: started.append(Worker(*given)) or started[-1]
+    )
+    trials = [one for r in range(2) for one in (trial("LeavesNoFile", repetition=r), rbp(r))]
+    options = Options(jobs=1, backend="processes", timing=timing)
+    with closing(execute(trials, load, options)) as coming:
+        found = {outcome.trial: outcome for outcome in coming}
+    assert {
+        each.learner: found[each].reason for each in trials if found[each].status != "done"
+    } == {}
+    assert [found[rbp(r)].total for r in range(2)] == [
+        attempt(rbp(r), load, Limits()).total for r in range(2)
+    ]
+    assert len(started) == 3
+    assert capfd.readouterr().err == ""
+
+
+def rbp(repetition: int) -> Trial:
+    return replace(trial(repetition=repetition), learner="RBP")
+
+
+@pytest.mark.parametrize(("rows", "status"), [("rows_once", "done"), ("rows_never", "failed")])
+def test_a_trial_that_fails_before_its_learner_is_made_runs_again_in_a_new_process(
+    rows: str, status: str
+) -> None:
+    trials = [rbp(r) for r in range(3)]
+    with closing(run_guarded([[t] for t in trials], globals()[rows], Limits(), jobs=1)) as coming:
+        assert [(outcome.trial, outcome.status) for outcome in coming] == [
+            (each, status) for each in trials
+        ]
+
+
+_loads: list[str] = []
+
+
+def rows_once(name: str, variant: str) -> Any:
+    """Rows that a process has for one trial only."""
+    _loads.append(name)
+    return load(name, variant) if len(_loads) == 1 else rows_never(name, variant)
+
+
+def rows_never(name: str, variant: str) -> Any:
+    raise OSError(24, "Too many open files")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system counts no reserved stacks")
+def test_a_thread_that_the_memory_limit_refuses_is_explained(tmp_path: Path) -> None:
+    found = run(tmp_path, "StartsThreads", memory_limit=150 * MEGABYTE)["StartsThreads"]
+    assert found.status == "failed"
+    assert "RuntimeError: can't start new thread (threading.py" in found.reason
+    assert "counts the whole stack that is reserved for each thread" in found.reason
+    assert "(RLIMIT_DATA): start fewer threads" in found.reason
 
 
 def test_a_worker_that_ends_between_two_trials_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -406,6 +407,29 @@ class Refuses(Linear):
 
     def __init__(self, budget: int = 0) -> None:
         raise ValueError("budget is 1 or more")
+
+
+class LeavesNoFile(Linear):
+    """From its first block on, its process can open no file."""
+
+    def learn(self, X: Any, y: Any) -> Any:
+        import resource
+
+        if self.w is None:
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, most))
+            time.sleep(0.7)  # the process watches its parent twice a second
+        return super().learn(X, y)
+
+
+class StartsThreads(Linear):
+    """Starts threads that do nothing, with large stacks."""
+
+    def learn(self, X: Any, y: Any) -> Any:
+        threading.stack_size(100_000_000)
+        for _ in range(100):
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+        return super().learn(X, y)
 
 
 class Sleeps:

@@ -151,6 +151,11 @@ def time_notes(report: Report) -> tuple[str, ...]:
     notes = [f"Machine of {OURS}: {machine}." for machine in report.machines or (MACHINE_UNKNOWN,)]
     notes += [f"Device of {name}: {', '.join(on)}." for name, on in report.devices.items()]
     notes.append(_CLOCK_NOTES[report.shown.seconds])
+    notes += [
+        f"The warm-up of {name} was {' or '.join(lacks)} in some trials, so that its seconds may "
+        "include imports and compiling."
+        for name, lacks in report.warm_ups.items()
+    ]
     notes += _shares_of_maps(report)
     notes += _cut_searches(report)
     if len(report.machines) > 1:

@@ -55,6 +55,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stated, by learner
     remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # likewise
+    warm_ups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # that lacked something
     recoveries: Mapping[CellKey, Recovery] = field(default_factory=dict)
     order_note: str = ""
 
@@ -154,6 +155,7 @@ def report(
         na_after=table.protocol.na_after,
         devices=_stated("device", table, outcomes, expected),
         remarks=_stated("remark", table, outcomes, expected),
+        warm_ups=_stated("warm_up", table, outcomes, expected),
         settings=settings_notes(table, outcomes, expected),
         warnings=chance_warnings(table, measured),
         recoveries=recoveries(table, outcomes, expected),
@@ -164,7 +166,7 @@ def report(
 def _stated(
     name: str, table: Table, outcomes: Mapping[str, Outcome], expected: Expected
 ) -> dict[str, tuple[str, ...]]:
-    """What learners state of their trials under this name, by their labels."""
+    """What outcomes say besides under this name, by the labels of the learners."""
     found = {
         (label, outcomes[id_].extra[name])
         for (_, label), ids in expected.items()

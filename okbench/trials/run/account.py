@@ -24,10 +24,10 @@ from okbench.trials.trial_types import Curve, Outcome, Status, Trial
 
 @dataclass(frozen=True)
 class Warming:
-    """The learner is about to be compiled; the process holds `base` bytes without it."""
+    """The learner is about to be warmed up; the process holds `base` bytes without it."""
 
     base: int
-    is_compiled: bool
+    may_compile: bool
 
 
 @dataclass(frozen=True)

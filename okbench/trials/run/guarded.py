@@ -3,6 +3,10 @@
 A trial that keeps to its limits ends by itself, between two blocks. One that overruns a limit by
 more than a grace is ended with its process and everything this has started, and the outcome is made
 of what it has reported so far. The run goes on in a new process.
+
+The trials of okbench's own learners share a process, one after the other. Whatever another learner
+leaves in its process (open files, threads, settings of libraries) would change the trials after it,
+so that its process ends with its trial.
 """
 
 from __future__ import annotations
@@ -15,23 +19,23 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
-from pathlib import Path
 from typing import Any
 
 from okbench.base.errors import OkbenchError
 from okbench.base.quantities import now
-from okbench.base.worker_processes import Worker, end_descendants
+from okbench.base.worker_processes import Worker, end_descendants, status_here
 from okbench.learners.registry import find, is_ours
 from okbench.protocols.metrics import METRICS
 from okbench.trials.plan.planning import Load
 from okbench.trials.run.account import Account, Beginning, Warming
 from okbench.trials.run.protocol_loop import SLACK, Limits, never
-from okbench.trials.run.run_trial import attempt
+from okbench.trials.run.run_trial import PLAIN_WARM_UP_SECONDS, attempt
 from okbench.trials.run.sharing import sharing_learners
 from okbench.trials.run.workers import use_one_thread
 from okbench.trials.trial_types import Outcome, Status, Trial
 
-WARM_UP_SECONDS = {True: 120.0, False: 10.0}  # for a compiled learner, and for any other
+# for a learner that may compile, and for any other
+WARM_UP_SECONDS = {True: 120.0, False: PLAIN_WARM_UP_SECONDS}
 WARM_UP_BYTES = 512_000_000  # for compiling, and for modules that are imported meanwhile
 _LEAST_FENCE = 1_000_000_000  # bytes; a compiler that is refused memory ends its process
 _POLL_SECONDS = 0.05
@@ -99,15 +103,15 @@ def run_in(
         for slot in slots:
             try:
                 ended += slot.look()
-            except _NotStarted as death:
-                failed_starts += 1
-                if failed_starts == _STARTS:
-                    reason = f"no worker process could be started: {death}"
-                    raise OkbenchError(reason) from death
-                slot.group.appendleft(death.trial)
-            except _EndlessWarmUp as end:
-                endless.add(end.trial.learner)
+            except _NotRun as end:
                 slot.group.appendleft(end.trial)
+                if isinstance(end, _EndlessWarmUp):
+                    endless.add(end.trial.learner)
+                elif isinstance(end, _NotStarted):
+                    failed_starts += 1
+                    if failed_starts == _STARTS:
+                        reason = f"no worker process could be started: {end}"
+                        raise OkbenchError(reason) from end
         failed_starts = 0 if ended else failed_starts
 
 
@@ -127,65 +131,94 @@ class _EndlessWarmUp(_NotRun):
     """The warm-up was ended from outside."""
 
 
-class Slot:
-    """A worker, which is replaced when it is gone, the trial that it runs, and those of the same
-    group that follow.
+class _NotBegun(_NotRun):
+    """The trial ended before its learner was made, in a worker that had run other trials."""
 
-    `modules` is a folder from which the worker imports first, if there is one.
+
+class Slot:
+    """The trial that runs, those of the same group that follow, and the workers that run them.
+
+    One worker is kept for okbench's own learners, and replaced when it is gone. A group of trials
+    of another learner has a worker of its own. `modules` is a folder from which workers import
+    first, if there is one.
     """
 
     def __init__(self, load: Load, limits: Limits, modules: str = "") -> None:
         self._load, self._limits, self._modules = load, limits, modules
-        self._worker: Worker | None = None
+        self._workers: dict[bool, Worker] = {}  # by whether they run okbench's own learners
+        self._is_ours = True  # the learner of the trial
         self.trial: Trial | None = None
         self.died = False  # the worker, and the last trial with it
         self.group: deque[Trial] = deque()
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        return self._worker.sources if self._worker and self.trial else ()
+        return self._workers[self._is_ours].sources if self.trial else ()
 
     def give(self, warm_up: bool) -> None:
         """Have the next trial of the group run."""
         group = tuple(self.group)
         trial = self.group.popleft()
-        if self._worker is None or not self._worker.is_alive():
-            self.end()
-            self._worker = Worker(_serve, self._load, self._modules)
-        limits = replace(self._limits, stopped=never, believes=is_ours(find(trial.learner)))
+        self._is_ours = is_ours(find(trial.learner))
+        worker = self._workers.get(self._is_ours)
+        self._is_first = worker is None or not worker.is_alive()
+        if worker is None or self._is_first:
+            self._end_worker()
+            worker = self._workers[self._is_ours] = Worker(_serve, self._load, self._modules)
+        limits = replace(self._limits, stopped=never, believes=self._is_ours)
         self.trial, self.died = trial, False
         self._account = Account(METRICS[trial.metric])
-        self._is_taken = self._is_warming = False
+        self._is_taken = self._is_warming = self._has_begun = False
         self._base = self._deadline = self._since = math.inf
         self._polls = 0
         with suppress(OSError):  # it has died this moment, as `look` will find
-            self._worker.connection.send((group, limits, warm_up))
+            worker.connection.send((group, limits, warm_up))
 
     def look(self) -> list[Outcome]:
         """The outcome of the trial if it has ended; one that overruns a limit is ended here."""
-        worker, trial = self._worker, self.trial
-        if worker is None or trial is None:
+        if self.trial is None:
             return []
+        trial, worker = self.trial, self._workers[self._is_ours]
         alive = worker.is_alive()  # asked first: a message may be the last that it sent
+        outcome = None
         try:
-            while worker.connection.poll():
+            while outcome is None and worker.connection.poll():
                 report = worker.connection.recv()
                 if isinstance(report, Outcome):
-                    self.trial = None
-                    return [report]
-                self._take(report)
+                    outcome = report
+                else:
+                    self._take(report)
         except (EOFError, OSError):
             alive = False
-        if not alive:
-            return [self._of_the_dead(trial, worker)]
-        outcome = self._of_the_overrun(trial, worker)
-        return [outcome] if outcome else []
+        if outcome is None:
+            look = self._of_the_overrun if alive else self._of_the_dead
+            outcome = look(trial, worker)
+        return [self._ended(outcome)] if outcome else []
 
     def end(self) -> None:
-        """End the worker, and its trial with it."""
-        if self._worker is not None:
-            self._worker.end()
-        self._worker = self.trial = None
+        """End the workers, and the trial with them."""
+        self.trial = None
+        for worker in self._workers.values():
+            worker.end()
+        self._workers.clear()
+
+    def _end_worker(self) -> None:
+        """End the worker of the trial, and the trial with it."""
+        self.trial = None
+        worker = self._workers.pop(self._is_ours, None)
+        if worker is not None:
+            worker.end()
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        """The outcome, unless the trial has to run in a new worker; this one ends if nothing may
+        follow in it."""
+        self.trial = None
+        is_repeated = not self._has_begun and not self._is_first
+        if is_repeated or not (self._is_ours or self.group):
+            self._end_worker()
+        if is_repeated:
+            raise _NotBegun(outcome.trial)
+        return outcome
 
     def _take(self, report: Any) -> None:
         self._is_taken, self._since = True, time.monotonic()
@@ -197,14 +230,15 @@ class Slot:
         if isinstance(report, Warming | Beginning):
             self._base = report.base
             self._is_warming = isinstance(report, Warming)
+            self._has_begun = isinstance(report, Beginning)
         if isinstance(report, Warming):
             self._base += WARM_UP_BYTES
-            left = max(left, WARM_UP_SECONDS[report.is_compiled]) if left < math.inf else left
+            left = max(left, WARM_UP_SECONDS[report.may_compile]) if left < math.inf else left
         self._deadline = self._since + left
 
     def _of_the_dead(self, trial: Trial, worker: Worker) -> Outcome:
         reason = worker.death()
-        self.end()
+        self._end_worker()
         if not self._is_taken:
             raise _NotStarted(trial, reason)
         self.died = True
@@ -223,7 +257,7 @@ class Slot:
             why = f"{seconds:.3g} s and no return, the limit is {limits.seconds:g} s"
         else:
             return None
-        self.end()
+        self._end_worker()
         if self._is_warming:
             raise _EndlessWarmUp(trial)
         self._account.seconds = seconds
@@ -261,30 +295,43 @@ def _serve(connection: Any, load: Load, modules: str = "") -> None:
         if group[0] not in learners:
             learners = sharing_learners(group, load)
         learner = learners.pop(group[0], None)
-        with _fence(limits.bytes):
+        with _fence(limits.bytes) as is_fenced:
             outcome = attempt(group[0], load, limits, connection.send, warm_up, learner)
         del learner
-        end_descendants()
-        connection.send(outcome)
+        with suppress(OSError):  # without a file descriptor left; the parent ends them, too
+            end_descendants()
+        connection.send(_explained(outcome) if is_fenced else outcome)
 
 
 @contextmanager
-def _fence(limit: float) -> Iterator[None]:
-    """Let the system refuse a large allocation at once (Linux). It counts what is reserved, not
-    what is used, so it allows twice the limit, and 1 GB; the parent measures what is used."""
-    status = Path("/proc/self/status")
-    if limit == math.inf or not status.exists():
-        yield
+def _fence(limit: float) -> Iterator[bool]:
+    """Let the system refuse a large allocation at once (Linux); whether it does. It counts what is
+    reserved, not what is used, so it allows twice the limit, and 1 GB; the parent measures what is
+    used."""
+    status = status_here()
+    if limit == math.inf or "VmData" not in status:
+        yield False
         return
     import resource
 
-    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    reserved = 1024 * int(fields["VmData"].split()[0])
+    reserved = 1024 * int(status["VmData"].split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     asked = int(reserved + max(_LEAST_FENCE, 2 * (limit + grace_bytes(limit))))
     most = min(each for each in (asked, soft, hard) if each != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
-        yield
+        yield True
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _explained(outcome: Outcome) -> Outcome:
+    """The outcome; if a thread was refused, its reason says that the fence may have done it."""
+    if "can't start new thread" not in outcome.reason:
+        return outcome
+    advice = (
+        "under a memory limit the system counts the whole stack that is reserved for each thread,"
+        " often 8 MB (RLIMIT_DATA): start fewer threads, give them smaller stacks"
+        " (threading.stack_size), or raise the memory limit"
+    )
+    return replace(outcome, reason=f"{outcome.reason}; {advice}")

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from okbench.base import tracebacks
 from okbench.base.errors import UsageError
-from okbench.base.worker_processes import memory_of
+from okbench.base.worker_processes import memory_here
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.contract import Diverged
 from okbench.protocols.contract import RowCounts, Stage
@@ -206,7 +205,7 @@ class Walker:
         self._rows = RowStream(route.dataset, route.order)
         self._sizes = block_sizes.sizes()
         self._classes = {label: [0, 0] for label in route.dataset.classes}  # test rows, mistakes
-        self._base = held_here() if base is None else base
+        self._base = memory_here() if base is None else base
 
     def note(self, report: ProgressReport) -> None:
         """Write a report down, and hand it on."""
@@ -321,7 +320,7 @@ class Walker:
         stated = figure_of(self.learner, "nbytes")
         if stated is not None and self.limits.believes:
             return stated
-        grown = max(0, held_here() - self._base)
+        grown = max(0, memory_here() - self._base)
         return grown if stated is None or grown > stated + SLACK else stated
 
     def support(self) -> int | None:
@@ -362,8 +361,3 @@ class Walker:
         if not any(rows for rows, _ in self._classes.values()):
             return {}
         return {"classes": [[label, *counts] for label, counts in self._classes.items()]}
-
-
-def held_here() -> int:
-    """Bytes that this process holds."""
-    return memory_of(psutil.Process())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import psutil
@@ -12,10 +14,11 @@ import psutil
 from okbench.base import tracebacks
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.base.quantities import now
+from okbench.base.worker_processes import memory_here
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.mapped_rows import rows_at
 from okbench.learners.contract import Problem, begun
-from okbench.learners.registry import allow, find, is_allowed
+from okbench.learners.registry import allow, find, is_allowed, is_ours
 from okbench.protocols.contract import BATCH, MAP, RowCounts
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.planning import Load
@@ -23,11 +26,14 @@ from okbench.trials.plan.rows_in_memory import rows_bytes
 from okbench.trials.plan.seeds import draws, with_seed
 from okbench.trials.run.account import Beginning, Warming
 from okbench.trials.run.block_sizes import MOST
-from okbench.trials.run.protocol_loop import Limits, Tell, held_here, nobody, walk
+from okbench.trials.run.protocol_loop import Limits, Tell, nobody, walk
 from okbench.trials.run.workers import ends_the_run, one_process
 from okbench.trials.trial_types import Outcome, Status, Trial
 
 WARM_UP_ROWS = 300
+PLAIN_WARM_UP_SECONDS = 10.0  # of a learner that compiles nothing
+SMALL = 30  # of the whole numbers among the settings: 300 rows then reach every stage of a learner
+Lack = Literal["cut", "skipped"]  # of a warm-up
 _warm: set[tuple[object, ...]] = set()
 _warming = Lock()
 
@@ -43,9 +49,10 @@ def attempt(
     """Run a trial. A learner that raises, or rows that cannot be had, make it `failed`.
 
     `tell` is called with its progress. Without `warm_up`, a learner that compiles itself does
-    so on the clock. The `learner`, which is `ready`, is made here unless it is given.
+    so on the clock, and the outcome says so. The `learner`, which is `ready`, is made here unless
+    it is given.
     """
-    busy = psutil.getloadavg()[0]
+    busy = _load_average()
     try:
         outcome = _run(trial, load, limits, tell, warm_up, learner)
     except ends_the_run():
@@ -54,7 +61,14 @@ def attempt(
         place = f"{trial.learner} × {trial.dataset} r={trial.repetition}, before the first row"
         status: Status = "memory" if isinstance(error, MemoryError) else "failed"
         outcome = Outcome(trial, status, reason=f"{place}: {reason_of(error)}", extra=_kept(error))
-    return replace(outcome, finished=now(), extra={**outcome.extra, "load": busy})
+    return replace(outcome, finished=now(), extra=outcome.extra | busy)
+
+
+def _load_average() -> dict[str, Any]:
+    try:
+        return {"load": psutil.getloadavg()[0]}
+    except OSError:  # a learner has left no file descriptor
+        return {}
 
 
 def reason_of(error: BaseException) -> str:
@@ -80,13 +94,15 @@ def _run(
         allow(trial.learner)
     cls = find(trial.learner).load()
     handed = _bytes_handed_over(cls, trial, dataset)
+    lack: Lack | None = "skipped"
     if warm_up:
-        tell(Warming(held_here() + handed, getattr(cls, "compiled", False) is True))
-        _warm_up(cls, trial, dataset, limits)
-    base = held_here() + handed
+        tell(Warming(memory_here() + handed, _may_compile(cls, trial)))
+        lack = _warm_up(cls, trial, dataset, limits)
+    base = memory_here() + handed
     tell(Beginning(base))
     learner = ready(cls, trial, dataset) if learner is None else learner
-    return walk(trial, dataset, learner, limits, tell, base)
+    outcome = walk(trial, dataset, learner, limits, tell, base)
+    return replace(outcome, extra={**outcome.extra, "warm_up": lack}) if lack else outcome
 
 
 def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
@@ -107,22 +123,45 @@ def ready(cls: type, trial: Trial, dataset: Dataset) -> Any:
         return begun(cls, with_seed(cls, trial), problem, draws(trial))
 
 
-def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> None:
-    """Run the learner over a few rows once per kind of rows, so that compiling is never timed.
+def _warm_up(cls: type, trial: Trial, dataset: Dataset, limits: Limits) -> Lack | None:
+    """Run the learner over a few rows, once for all that decides what it compiles, so that this is
+    never timed; what was lacking.
 
-    Its outcome is dropped: whatever goes wrong here goes wrong in the trial itself.
+    A learner that may compile is not cut short by a time limit. Those of okbench run with small
+    settings, too: their budgets fill up and their first parts end, as they may in the trial. What
+    comes of it is dropped: whatever goes wrong here goes wrong in the trial itself.
     """
-    X = dataset.X
-    key = (cls, dataset.task, type(X), X.dtype, dataset.y.dtype, trial.protocol)
+    words = [(name, type(v) if type(v) in (int, float) else v) for name, v in trial.settings]
+    key = (cls, trial.fingerprint, trial.protocol, *words)
     if key in _warm:
-        return
+        return None
     with _warming:
         if key in _warm:
-            return
-        few = _few_rows(dataset)
-        taste = replace(trial, order="seeded", repetition=0)
-        walk(taste, few, ready(cls, taste, few), replace(limits, seconds=min(limits.seconds, 10)))
+            return None
+        own = replace(trial, order="seeded", repetition=0)
+        tastes = [(own, 1)]
+        if is_ours(find(trial.learner)):
+            small = replace(own, settings=tuple((name, _small(v)) for name, v in own.settings))
+            tastes += [(small, 1), (small, 2)] if hasattr(cls, "share") else [(small, 1)]
+        most = math.inf if _may_compile(cls, trial) else min(limits.seconds, PLAIN_WARM_UP_SECONDS)
+        few, endings = _few_rows(dataset), set()
+        for each, count in tastes:
+            with suppress(Exception):
+                learners = [ready(cls, each, few) for _ in range(count)]
+                if count > 1:
+                    cls.share(learners)  # type: ignore[attr-defined]
+                limits = replace(limits, seconds=most)
+                endings.add(walk(each, few, learners[0], limits).status)
         _warm.add(key)
+        return None if "done" in endings else "cut"
+
+
+def _may_compile(cls: type, trial: Trial) -> bool:
+    return is_ours(find(trial.learner)) or getattr(cls, "compiled", False) is True
+
+
+def _small(value: Any) -> Any:
+    return min(value, SMALL) if type(value) is int else value
 
 
 def _few_rows(dataset: Dataset) -> Dataset:

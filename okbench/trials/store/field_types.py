@@ -65,6 +65,7 @@ _EXTRA: _Types = {
     "classes": (list,),
     "device": (str,),
     "remark": (str,),
+    "warm_up": (str,),
     "surface": (dict,),
     "map_seconds": (int, float),
     "changes": (list,),
