@@ -1,9 +1,13 @@
-"""Measure, print, and write what was measured: python -m benchmarks [--quick] [--out DIR]."""
+"""Measure, print, and write what was measured.
+
+python -m benchmarks [--quick] [--only PART …] [--out DIR]
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -28,11 +32,43 @@ from benchmarks.clock import machine
 from benchmarks.growth import Growth
 from benchmarks.streams import SHAPES, SHARED, stream
 
+PARTS: dict[str, Callable[[bool], object]] = {
+    "batch": bench_batch.main,
+    "isolation": bench_isolation.main,
+    "bkm": bench_bkm.main,
+    "memory": bench_memory.main,
+    "reports": bench_reports.main,
+    "site": bench_site.main,
+    "bookkeeping": bench_bookkeeping.main,
+    "readers": lambda quick: _readers(),
+}
+
 
 def main() -> None:
     asked = _arguments()
-    rounds = 3 if asked.quick else 9
     print(f"{machine()}; CPU time on one thread\n")
+    if "learners" in asked.only:
+        _learners(asked)
+    for name, measure in PARTS.items():
+        if name in asked.only:
+            measure(asked.quick)
+
+
+def _arguments() -> argparse.Namespace:
+    names = ("learners", *PARTS)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="only these parts")
+    parser.add_argument("--out", type=Path, help="a folder for speeds.json and growth.png")
+    asked = parser.parse_args()
+    if asked.out and "learners" not in asked.only:
+        parser.error("--out writes what is measured of learners, and --only leaves them out")
+    return asked
+
+
+def _learners(asked: argparse.Namespace) -> None:
+    """The speed of online learners, and how it changes with the size of the problem."""
+    rounds = 3 if asked.quick else 9
     found = limits.measure(rounds)
     print(f"this core: {found}\n")
     speeds = bench_learners.measure(tuple(SHAPES), rounds, asked.quick, found)
@@ -41,27 +77,16 @@ def main() -> None:
         print(_speed_table([speed for speed in speeds if speed.dataset == name]), "\n")
     growths = growth.measure(rounds, asked.quick)
     print(_growth_table(growths), "\n")
-    bench_batch.main(asked.quick)
-    bench_isolation.main(asked.quick)
-    bench_bkm.main(asked.quick)
-    bench_memory.main(asked.quick)
-    bench_reports.main(asked.quick)
-    bench_site.main(asked.quick)
-    bench_bookkeeping.main(asked.quick)
+    if asked.out:
+        _write(asked.out, found, speeds, growths)
+
+
+def _readers() -> None:
     mirror = SHARED / "data"
     if mirror.is_dir():
         bench_readers.main(mirror, bench_readers.NAMES)
     else:
         print(f"the readers were not measured: {mirror} is not here")
-    if asked.out:
-        _write(asked.out, found, speeds, growths)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds")
-    parser.add_argument("--out", type=Path, help="a folder for speeds.json and growth.png")
-    return parser.parse_args()
 
 
 def _speed_table(speeds: list[Speed]) -> str:

@@ -57,7 +57,8 @@ def stream(name: str) -> Stream:
         X, y = load_svmlight_file(str(path), n_features=n_features)
         source = "real"
     else:
-        X, y = _made(n_rows, n_features, n_filled)
+        X, values = made(n_rows, n_features, n_filled)
+        y = np.where(values > np.quantile(values, 0.75), 1.0, -1.0)
         source = "made"
     X = sp.csr_array(X)[order]
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
@@ -65,12 +66,12 @@ def stream(name: str) -> Stream:
     return Stream(name, source, X if sparse else X.toarray(), y[order])
 
 
-def _made(n_rows: int, n_features: int, n_filled: int) -> tuple[sp.csr_array, FloatArray]:
+def made(n_rows: int, n_features: int, n_filled: int) -> tuple[sp.csr_array, FloatArray]:
+    """Seeded rows with so many values each, and a noisy linear function of them."""
     rng = np.random.default_rng(1)
     columns = np.argsort(rng.random((n_rows, n_features)), axis=1)[:, :n_filled]
     values = np.ones(columns.size) if n_filled < n_features else rng.random(columns.size)
     starts = np.arange(0, columns.size + 1, n_filled)
     X = sp.csr_array((values, columns.ravel(), starts), shape=(n_rows, n_features))
     signal = X @ rng.standard_normal(n_features)
-    noisy = signal + 0.5 * np.std(signal) * rng.standard_normal(n_rows)
-    return X, np.where(noisy > np.quantile(noisy, 0.75), 1.0, -1.0)
+    return X, signal + 0.5 * np.std(signal) * rng.standard_normal(n_rows)

@@ -13,6 +13,7 @@ import pytest
 INTERRUPTED = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)\n"
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("module", ["click", "numpy"])
 def test_ctrl_c_during_an_import_ends_with_a_word_and_130(tmp_path: Path, module: str) -> None:
     (tmp_path / f"{module}.py").write_text(INTERRUPTED, encoding="utf-8")

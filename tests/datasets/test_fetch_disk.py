@@ -329,6 +329,7 @@ def test_a_killed_process_leaves_nothing_that_counts_as_a_file(world: World) -> 
     assert world.fetch().checked == "checksum"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_on_the_command_ends_it_though_the_server_is_silent(world: World) -> None:
     world.describe(content_sha256=RIGHT)
     world.serve(ROWS, "stall:5000")

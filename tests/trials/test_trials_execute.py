@@ -227,6 +227,7 @@ def lines_of(process: Any, count: int) -> Iterator[str]:
         yield process.stdout.readline()
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     ("number", "code", "learner"),
     [
