@@ -85,7 +85,8 @@ def choose(
     All learners that fit are run on the same rows, cheapest first, in parts that grow. A learner is
     stopped if a paired test shows that it costs more on a part than the best one, or if it is so
     slow that the rows could not be finished. The answer is the frontier of metric, rows per second
-    and memory, and the command that uses the best learner. The clock decides where learners stop;
+    and memory, and the command that uses the best learner. If no learner is better than always the
+    most frequent class, or the mean, none is recommended. The clock decides where learners stop;
     the metric of each on its rows is exact. Large files are read once, in pieces.
     """
     from okbench.papers.additions import read_added

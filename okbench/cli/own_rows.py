@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from okbench.base.errors import UsageError
-from okbench.base.shared_types import Task
+from okbench.base.shared_types import SCALES, Task
 from okbench.cli.choices import ADDED, BUCKETS, SETTINGS, WORDS
 from okbench.cli.options import ORDERS, say, together
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from okbench.trials.plan.options import Options
     from okbench.trials.plan.own_definition import OwnTable
 
-SCALES = {"none": "none", "unit": "[0,1]", "standard": "standard"}
 column_options = together(
     click.option(
         "--target", help="Column to predict: its name, or its place from 0.  [default: the last]"

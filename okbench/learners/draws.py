@@ -37,6 +37,7 @@ class Draws:
 
     # Whether several calls draw what one call for all rows draws. A record has an array per call.
     runs_on: ClassVar[bool] = True
+    used: bool = False  # whether any number was drawn
 
     def __init__(self, seed: int | Sequence[int] = 0) -> None:
         self._root = np.random.SeedSequence(seed)
@@ -54,6 +55,7 @@ class Draws:
 
     def normals(self, rows: int, columns: int) -> NDArray[np.float64]:
         """The next rows × columns standard normals."""
+        self.used = True
         return self._normals.standard_normal((rows, columns))
 
     def fill_normals(self, *tables: NDArray[Any]) -> None:
@@ -65,6 +67,7 @@ class Draws:
         """The next `count` uniforms in [0, 1), not yet used up."""
         missing = count - len(self._ahead)
         if missing > 0:
+            self.used = True
             self._ahead = np.concatenate([self._ahead, self._uniforms.random(missing)])
         return self._ahead[:count]
 
@@ -74,6 +77,7 @@ class Draws:
 
     def named(self, name: str, kind: Kind, *size: int) -> NDArray[Any]:
         """The next draw of that kind in the stream of that name; see `NamedDraws`."""
+        self.used = True
         if (name, kind) not in self._generators:
             self._generators[name, kind] = np.random.default_rng(self._seed_of(name, kind))
         return _DRAW[kind](self._generators[name, kind], *size)

@@ -44,13 +44,11 @@ def write_page(found: Standings, file: RowsFile, to: Path) -> None:
 
 def _page(found: Standings, file: RowsFile, name: str) -> str:
     table = section("frontier", "Frontier", _chart(found), _table(found), notes([*notes_of(found)]))
-    use = section(
-        "use",
-        "Use",
-        tag("p", conclusion(found)),
-        tag("pre", command_of(found, file)),
-        tag("pre", "\n".join(python_of(found))),
-    )
+    how: list[Markup] = []
+    if winner := found.winner:
+        commands = command_of(found, winner, file), "\n".join(python_of(found, winner))
+        how = [tag("pre", words) for words in commands]
+    use = section("use", "Use", tag("p", conclusion(found)), *how)
     title = f"Learners for {found.name}"
     return page(title, name, tag("h1", title), tag("p", heading(found)), table.body, use.body)
 

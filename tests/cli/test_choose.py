@@ -7,9 +7,13 @@ import json
 import random
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from okbench.papers.table_types import RowsFile
+from okbench.trials.plan.seeds import seeded_order
+from okbench.trials.plan.user_table import read_once
 from tests.cli.conftest import Okbench
 
 LEARNERS = ("--learners", "FOGD,RBP,Perceptron")
@@ -60,8 +64,86 @@ def test_the_answer_is_a_frontier_and_a_command_that_runs(
     assert found["winner"] in again.out
     names: dict[str, object] = {}
     exec("\n".join(found["use"]["python"]), names)
-    settings = names["learner"].get_params()  # type: ignore[attr-defined]
-    assert settings == by_label[found["winner"]]["settings"]
+    learner: Any = names["learner"]
+    assert learner.get_params() == by_label[found["winner"]]["settings"]
+
+
+def test_the_lines_of_python_are_the_learner_that_was_measured(
+    okbench: Okbench, rows: Path
+) -> None:
+    said = okbench(
+        "choose", "--data", rows.name, "--drop", "id", "--seed", "5", "--learners", "FOGD",
+        "--format", "json",
+    )  # fmt: skip
+    found = json.loads(said.out)
+    (fogd,) = found["learners"]
+    command, lines = found["use"]["command"], found["use"]["python"]
+    assert "--seed 5 " in command
+    assert lines[0] == "from okbench import FOGD"
+    assert "of seed 5" in lines[-1]
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+    data = read_once(RowsFile(Path(rows.name), drop=("id",))).dataset
+    order = seeded_order(5, data.name, "", 0, data.n_rows)[found["search"]["rows"] :]
+    answers = names["learner"].learn(data.X[order], data.y[order])
+    assert (answers != data.y[order]).sum() == fogd["parts"][-1]["total"]
+
+
+def test_nothing_is_recommended_where_no_learner_beats_guessing(
+    okbench: Okbench, tmp_path: Path
+) -> None:
+    chance = random.Random(0)
+    rows = [
+        [chance.gauss(0, 1), chance.gauss(0, 1), "rare" if chance.random() < 0.05 else "usual"]
+        for _ in range(1200)
+    ]
+    with (tmp_path / "noise.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["a", "b", "y"], *rows])
+    asked = ("choose", "--data", "noise.csv", "--learners", "FOGD,RBP,NOGD")
+    printed = okbench(*asked, "--page", "noise.html")
+    assert printed.code == 0, printed.err
+    page = (tmp_path / "noise.html").read_text(encoding="utf-8")
+    for text in (printed.out, page):
+        assert "No learner is better than guessing; nothing to recommend." in text
+        assert "most frequent class" in text
+        assert "okbench run" not in text
+        assert "import" not in text
+    found = json.loads(okbench(*asked, "--format", "json").out)
+    assert (found["winner"], found["use"]) == (None, None)
+    assert found["nothing_to_recommend"] is True
+    (guess,) = found["guesses"]
+    assert guess["learner"] == "Constant"
+    assert guess["rows"] == 900
+    assert guess["metric"] < 7
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--scale", "standard"), "Columns of few.svm have mean 0 and deviation 1 on a sample"),
+        (("--in-order",), "Columns of few.svm are not scaled"),
+        (("--in-order", "--scale", "unit"), "Columns of few.svm go from 0 to 1 over the rows"),
+    ],
+)
+def test_the_command_meets_the_same_rows_in_the_same_order(
+    okbench: Okbench, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    """Rows that are mostly zero are not scaled unless it is asked for."""
+    chance = random.Random(0)
+    lines = []
+    for _ in range(400):
+        column, value = chance.randrange(1, 9), chance.uniform(1, 2)
+        lines.append(f"{1 if column < 5 else -1} {column}:{value:.3f}")
+    (tmp_path / "few.svm").write_text("\n".join(lines), encoding="utf-8")
+    chosen = okbench(
+        "choose", "--data", "few.svm", "--learners", "OGD", "--format", "json", *options
+    )
+    _, *command = shlex.split(json.loads(chosen.out)["use"]["command"])
+    ran = okbench(*command, "--jobs", "1", *(() if "--in-order" in options else ("--trials", "1")))
+    assert ran.code == 0, ran.err
+    assert said in ran.out
+    definition = (tmp_path / "runs/own/few.svm.yaml").read_text(encoding="utf-8")
+    assert ("orders: file" in definition) == ("--in-order" in options)
 
 
 def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows: Path) -> None:

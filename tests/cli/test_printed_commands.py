@@ -110,8 +110,10 @@ def test_a_command_of_a_user_defined_learner_allows_it(okbench: Okbench, tmp_pat
     found = find("own/my rows.csv")
     alone = run_command(found, learners=["Perceptron"])
     assert alone == "okbench run 'own/my rows.csv' --learners Perceptron"
-    added = run_command(found, ["demo", "--with", "always:Mine"])
-    assert added == "okbench run demo --with always:Mine"
+    assert (
+        run_command(found, ["demo", "--with", "always:Mine"])
+        == "okbench run demo --with always:Mine"
+    )
     more = "title: t\nextends: demo\nlearners: {Mine: {learner: 'always:Mine'}}\n"
     (tmp_path / "more.yaml").write_text(more, encoding="utf-8")
     assert run_command(find("more.yaml")) == "okbench run more.yaml --allow-learner always:Mine"

@@ -140,7 +140,9 @@ def test_a_damaged_cache_is_made_again(
         case "labels swapped":
             swap(folder / "labels.npy", 8)
         case "no checksums":
-            about.write_text(json.dumps(json.loads(about.read_bytes()) | {"checksums": {}}))
+            older = json.loads(about.read_bytes())
+            del older["checksum"], older["checksums"]
+            about.write_text(json.dumps(older))
         case "gone":
             values.unlink()
         case "no json":
@@ -175,12 +177,12 @@ def test_no_bit_of_the_cache_can_change_unseen(
     rows.write_text(content, encoding="utf-8")
     afresh()
     (folder,) = made_folders(rows)
-    for path in folder.glob("*.npy"):
+    for path in folder.iterdir():
         good = path.read_bytes()
         for place in range(len(good)):
             path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
             another_process()
-            with pytest.raises(DamagedRowsError, match="not those that were written"):
+            with pytest.raises(DamagedRowsError):
                 prepared_files.open_prepared(folder, "mine")
         path.write_bytes(good)
     another_process()

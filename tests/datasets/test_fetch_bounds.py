@@ -110,23 +110,18 @@ def test_a_body_of_unknown_length_leaves_room_on_the_disk(
 
 
 @pytest.mark.parametrize(
-    ("stated", "most"),
+    ("source", "file", "most"),
     [
-        ({"bytes": len(ROWS)}, len(ROWS)),
-        ({"content_bytes": len(ROWS)}, 2 * len(ROWS) + (1 << 20)),
-        ({"rows": 4000}, 17 << 20),
-        ({"rows": 90_000}, 90_000 * 3 * 100 + (1 << 20)),
-        ({}, 3 << 20),
+        ({"bytes": len(ROWS)}, {}, len(ROWS)),
+        ({}, {"content_bytes": len(ROWS)}, 2 * len(ROWS) + (1 << 20)),
+        ({}, {"rows": 4000}, 17 << 20),
+        ({}, {"rows": 90_000}, 90_000 * 3 * 100 + (1 << 20)),
     ],
 )
 def test_a_body_of_unknown_length_ends_where_its_entry_says(
-    world: World, monkeypatch: pytest.MonkeyPatch, stated: dict[str, int], most: int
+    world: World, source: dict[str, int], file: dict[str, int], most: int
 ) -> None:
-    monkeypatch.setattr(obtain, "_MOST_UNANNOUNCED", (2 if not stated else 1 << 14) << 20)
-    source = {"url": world.server.url("/rows")}
-    if "bytes" in stated:
-        source |= stated
-    world.describe(**{"from": source, **(stated if "bytes" not in stated else {})})
+    world.describe(**{"from": {"url": world.server.url("/rows"), **source}, **file})
     world.serve(ROWS, "longer")
     assert f"more than the {most:,} bytes" in world.fetch().message
     assert (world.held, world.parts) == ([], [])
@@ -141,7 +136,7 @@ def test_what_is_taken_of_a_file_of_unknown_length_is_more_than_any_file_has() -
     known = [(most, file.content_bytes) for most, file in sizes.values() if file.content_bytes]
     assert len(known) > 40
     assert min(most / size for most, size in known) > 3
-    assert sizes["german.numer"][0] == 16 << 20
+    assert (sizes["german.numer"][0], sizes["url_combined"][0]) == (16 << 20, 16 << 30)
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-5", "1e3", "12, 13", "\u0661"])

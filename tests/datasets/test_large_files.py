@@ -18,7 +18,7 @@ from okbench.base.errors import DataError, UsageError
 from okbench.datasets import dataset_types
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.datasets.mapped_rows import MappedRows
-from okbench.datasets.prepare import label_values, preparation, unfinished
+from okbench.datasets.prepare import checksums, label_values, preparation, unfinished
 from okbench.datasets.prepare.loading import load_afresh
 from okbench.datasets.prepare.unfinished import UnfinishedFile
 from okbench.datasets.readers import files, multi_file_rows, table
@@ -265,6 +265,7 @@ def test_memory_grows_by_a_label_a_row(
     monkeypatch.setattr(multi_file_rows, "_BLOCK_VALUES", 1 << 14)
     monkeypatch.setattr(multi_file_rows, "_BLOCK_ROWS", 1 << 10)
     monkeypatch.setattr(label_values, "_BLOCK", 1_000)
+    monkeypatch.setattr(checksums, "_READ", 1_000)
     monkeypatch.setattr(dataset_types, "_LABELS", 1_000)
 
     def prepare(*arguments: Any) -> Any:

@@ -182,6 +182,8 @@ def test_numbers_are_names_when_called_so_in_any_format(tmp_path: Path) -> None:
     for kind in ("csv", "parquet", "npy", "arff"):
         found = read(tmp_path / f"mine.{kind}", categorical=[0])
         assert dense(found) == [[1, 0, 1], [0, 1, 2], [1, 0, 3]], kind
+        added = add(tmp_path / f"mine.{kind}", kind, categorical=[0])
+        assert load(kind).fingerprint == added.dataset.fingerprint == found.dataset.fingerprint
 
 
 def test_a_column_whose_name_is_not_its_own_is_named_by_its_place(tmp_path: Path) -> None:

@@ -102,6 +102,14 @@ def test_the_terminal_shows_paper_and_ours_with_the_outcome(beside_paper: Report
     assert ["B", "not run", "not run"] in rows
 
 
+def test_seconds_that_may_include_compiling_are_named() -> None:
+    stored = {**STORED, "a1": replace(STORED["a1"], extra={"warm_up": "cut"})}
+    page = render(report(TABLE, stored, IDS, MACHINES), "md")
+    words = "The warm-up of {} was cut in some trials, so that its seconds may include imports"
+    assert words.format("A_1") in page.replace("\\", "")
+    assert "warm-up of B" not in page
+
+
 def test_the_direction_that_is_better_is_written_in_head_and_notes(own: Report) -> None:
     page = render(own, "terminal")
     assert "Lower is better (↓): mistake rate, time." in page

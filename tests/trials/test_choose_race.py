@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,17 @@ from okbench.learners.registry import find
 from okbench.papers.additions import AddedLearner, Additions
 from okbench.papers.table_types import RowsFile
 from okbench.trials.choose import race as race_module
+from okbench.trials.choose import runner
 from okbench.trials.choose.choosing import Asked, choose
 from okbench.trials.choose.entrants import entrants, fitting
+from okbench.trials.choose.guarded_runner import Runners
 from okbench.trials.choose.paired import LEVEL, blocks_of, level_of, p_of_being_worse
 from okbench.trials.choose.race import Race
+from okbench.trials.choose.runner import Learned
 from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
 from okbench.trials.choose.standings import Course, Mark, Search, Standings
 from okbench.trials.plan import rows_in_memory, user_table
-from okbench.trials.plan.seeds import draws, row_order
+from okbench.trials.plan.seeds import draws, row_order, seeded_order
 
 
 class Silent:
@@ -71,8 +75,12 @@ def raced(
     order = row_order(found[0].trial, data)
     chosen = [Chosen(e.label, e.with_settings(e.variants[0]), 1e-6, 0.0, None) for e in found]
     deadline = race_module.time.monotonic() + seconds
-    race = Race(chosen, data, order, deadline, memory, lambda label, row: None)
-    return {course.label: course for course in race.run()}, order
+    race = Race(chosen, runners_of(data, memory), order, deadline, lambda label, row: None)
+    return {course.label: course for course in race.run()[0]}, order
+
+
+def runners_of(data: Dataset, memory: float = math.inf) -> Runners:
+    return Runners(data, lambda name, variant: data, memory)
 
 
 def _parts(learner: str) -> tuple[str, dict[str, str]]:
@@ -125,6 +133,31 @@ def test_who_is_behind_at_the_end_is_not_called_equal() -> None:
     assert found.equals == ()
 
 
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_learner_beats_guessing_where_the_columns_say_something(
+    tmp_path: Path, in_order: bool
+) -> None:
+    data = rings(2000)
+    noise = replace(data, y=data.y[np.random.default_rng(1).permutation(2000)])
+    named = (AddedLearner("FOGD"), AddedLearner("Constant"))
+    for rows, winner in ((data, "FOGD"), (noise, None)):
+        write(tmp_path / "rows.csv", rows)
+        user_table._read.clear()
+        file = RowsFile(tmp_path / "rows.csv", scale="none")
+        found, _ = choose(file, Asked(named, seconds=1e6, in_order=in_order), Silent())
+        assert (found.winner.label if found.winner else None) == winner
+        labels = [guess.label for guess in found.guesses]
+        assert labels == ["most frequent class", "class of the row before"][: 1 + in_order]
+        (constant,) = (one for one in found.courses if one.label == "Constant")
+        assert not constant.beats_guessing
+        assert found.guesses[0].at(constant.rows).total == constant.marks[-1].total
+        first = found.guesses[0].marks[-1].total
+        y = rows.y if in_order else rows.y[seeded_order(0, found.name, "", 0, 2000)]
+        y = y[found.search.rows :]
+        majority = np.where(np.cumsum(y) >= 0, 1, -1)
+        assert first == np.count_nonzero(np.r_[1, majority[:-1]] != y)
+
+
 def test_equal_learners_are_never_told_apart() -> None:
     courses, _ = raced(rings(6000), "FOGD", "FOGD[width=0.6]")
     assert {course.ending for course in courses.values()} == {"last"}
@@ -164,7 +197,8 @@ def test_a_part_that_the_clock_ends_counts_for_nobody(monkeypatch: pytest.Monkey
             return float(next(clock))
 
     monkeypatch.setattr(race_module, "time", Ticking)
-    courses, _ = raced(rings(40_000), "FOGD", "FOGD[width=0.5]", seconds=12)
+    monkeypatch.setattr(runner, "time", Ticking)
+    courses, _ = raced(rings(40_000), "FOGD", "FOGD[width=0.5]", seconds=30)
     rows = {course.rows for course in courses.values()}
     assert len(rows) == 1
     assert rows < {2000, 4000, 8000, 16_000, 32_000}
@@ -191,13 +225,50 @@ def test_the_search_finds_the_width_that_is_wrong_by_a_factor() -> None:
     n = search_rows(data.n_rows)
     found = entrants(data, [AddedLearner("FOGD")], Additions(), 4.0, True, False, 0)
     order = row_order(found[0].trial, data)
-    search = SettingsSearch(data, order[:n], lambda label: None)
+    search = SettingsSearch(runners_of(data), order[:n], lambda label: None)
     (chosen,) = search.run(found, math.inf)
     settings = dict(chosen.trial.settings)
     assert settings["width"] < 4.0
     assert search.cost.trials == 25  # five widths times five steps
-    first = search._cost_of(found[0].with_settings(found[0].variants[0]))[1]
-    assert chosen.total < first
+    (first,) = search.run([replace(found[0], variants=found[0].variants[:1])], math.inf)
+    assert chosen.total < first.total
+
+
+class Answers:
+    """Runners of a learner whose answers follow from its width: below 2 one class, later or at
+    once, and else the right class for a share of the rows."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+
+    def runner(self, label: str, trial: Any, order: Any, *more: Any) -> Any:
+        self.width, self.order = dict(trial.settings)["width"], order
+        return self
+
+    def learn(self, begin: int, end: int, **more: Any) -> Learned:
+        truth = self.data.y[self.order[begin:end]]
+        answers = np.where(np.arange(len(truth)) % 4 < self.width, truth, -truth)
+        if self.width < 2.0:
+            answers[int(20 * self.width) :] = -1
+        return Learned((answers != truth) * 1.0, 1.0, 1.0, None, False)
+
+
+@pytest.mark.parametrize(
+    ("width", "chosen", "is_constant"), [(1.0, 2.0, False), (0.25, 0.25, True)]
+)
+def test_settings_with_which_a_learner_answers_one_class_are_not_chosen(
+    width: float, chosen: float, is_constant: bool
+) -> None:
+    """A constant answer costs the fewest mistakes here, 1 row in 5."""
+    data = rings(1000)
+    data = replace(data, y=np.where(np.arange(1000) % 5, -1, 1))
+    (entrant,) = entrants(data, [AddedLearner("Projectron")], Additions(), width, True, False, 0)
+    widths = sorted(variant["width"] for variant in entrant.variants)
+    assert (widths[-1] < 2.0) == is_constant
+    runners: Any = Answers(data)
+    (found,) = SettingsSearch(runners, np.arange(200), lambda label: None).run([entrant], math.inf)
+    assert dict(found.trial.settings)["width"] == chosen
+    assert found.answers_one_class == is_constant
 
 
 def test_what_is_given_is_never_searched() -> None:
@@ -209,13 +280,23 @@ def test_what_is_given_is_never_searched() -> None:
 
 def standings(**marks: tuple[float, float, int | None]) -> Standings:
     courses = tuple(
-        Course(name, name, "m:C", {}, {}, (Mark(100, total, seconds, held),), "last")
+        Course(
+            name,
+            name,
+            "m:C",
+            {},
+            {},
+            (Mark(100, total, seconds, held),),
+            "last",
+            beats_guessing=True,
+        )
         for name, (total, seconds, held) in marks.items()
     )
     search = Search(0, 0, 0.0)
     return Standings(
-        "d", 100, 2, "binary", "mistake_rate", "none", 100, search, courses, (), 1.0, 1.0, LEVEL
-    )
+        "d", 100, 2, "binary", (-1, 1), "mistake_rate", "none", "seeded", 0, 100, search, courses,
+        (), (), 1.0, 1.0, LEVEL,
+    )  # fmt: skip
 
 
 def test_the_frontier_holds_those_that_no_other_beats_in_everything() -> None:
@@ -231,8 +312,9 @@ def test_the_frontier_holds_those_that_no_other_beats_in_everything() -> None:
 def test_learners_are_compared_on_the_rows_that_both_saw() -> None:
     early = Course("early", "e", "m:E", {}, {}, (Mark(100, 20, 1.0, 5),), "behind", p=1e-6)
     late = Course(
-        "late", "l", "m:L", {}, {}, (Mark(100, 30, 0.5, 5), Mark(400, 35, 2.0, 5)), "last"
-    )
+        "late", "l", "m:L", {}, {}, (Mark(100, 30, 0.5, 5), Mark(400, 35, 2.0, 5)), "last",
+        beats_guessing=True,
+    )  # fmt: skip
     found = standings(x=(1, 1.0, 1))
     found = Standings(**{**vars(found), "courses": (early, late), "rows": 400})
     assert found.winner is late

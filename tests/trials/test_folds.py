@@ -41,6 +41,7 @@ from okbench.trials.search.folds import Folds
 from okbench.trials.search.tuning import APART, Tuning, tune
 from okbench.trials.store.files import Store
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 TEST_ROW = 1e6  # in every test row: a learner that is handed one says so
 
 

@@ -46,6 +46,7 @@ print(json.dumps(resident()["VmHWM:"] - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 def test_rows_met_in_blocks_are_never_all_in_memory(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from okbench.trials.plan.planning import plan
 from okbench.trials.run.execute import execute
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
+from tests.shared import mostly_slow
 
 HERE = Path(__file__).parent
 
@@ -59,16 +60,17 @@ def mixed() -> list[Trial]:
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_outcome_depends_neither_on_jobs_nor_backend_nor_order() -> None:
+@pytest.mark.parametrize("quick", mostly_slow([True, False], [True]))
+def test_the_outcome_depends_neither_on_jobs_nor_backend_nor_order(quick: bool) -> None:
     trials = mixed()
     alone = measured(outcomes(trials).values())
     assert len(alone) == 16
     assert {ending for ending, *_ in alone.values()} == {"done"}
-    assert measured(outcomes(trials, jobs=2).values()) == alone
-    assert measured(outcomes(trials[::-1], jobs=2, backend="threads").values()) == alone
-    assert measured(outcomes(trials, jobs=2, backend="processes").values()) == alone
-    assert measured(outcomes(trials, jobs=2, time_limit=600.0).values()) == alone
-    assert measured(outcomes(trials, jobs=2, memory_limit=1e12).values()) == alone
+    options: tuple[dict[str, Any], ...] = ({}, {"backend": "threads"}) if quick else (
+        {"backend": "processes"}, {"time_limit": 600.0}, {"memory_limit": 1e12}
+    )  # fmt: skip
+    for more in options:
+        assert measured(outcomes(trials[::-1], jobs=2, **more).values()) == alone, more
 
 
 @pytest.mark.usefixtures("trusted")
@@ -99,8 +101,8 @@ def test_a_learner_that_goes_wrong_costs_its_own_trial() -> None:
     assert sorted(o.status for o in found.values()) == ["done", "failed", "failed"]
 
 
-@pytest.mark.parametrize("learner", ["Exits", "ExitsInThreads"])
-@pytest.mark.parametrize("timing", [False, True])
+@pytest.mark.parametrize("learner", mostly_slow(["Exits", "ExitsInThreads"], ["Exits"]))
+@pytest.mark.parametrize("timing", mostly_slow([False, True], [False]))
 def test_a_learner_that_exits_costs_its_own_trial(learner: str, timing: bool) -> None:
     found = outcomes([trial(learner), trial("Linear")], jobs=2, timing=timing)
     reason = found[trial(learner).id].reason
@@ -126,7 +128,7 @@ def test_a_limit_moves_compiled_learners_to_worker_processes(
             assert [o.status for o in found.values()] == ["done"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", mostly_slow([1, 2], [2]))
 def test_a_learner_that_ends_its_process_costs_its_own_trial(jobs: int) -> None:
     trials = [trial("Linear", repetition=r) for r in range(6)]
     trials.insert(3, trial("Dies"))
@@ -227,20 +229,21 @@ def lines_of(process: Any, count: int) -> Iterator[str]:
         yield process.stdout.readline()
 
 
+STOPS = [
+    (signal.SIGINT, -signal.SIGINT, "Sleeps"),
+    (signal.SIGTERM, 143, "Sleeps"),
+    (signal.SIGINT, -signal.SIGINT, "SleepsInThreads"),
+    (signal.SIGTERM, 143, "SleepsInThreads"),
+    (signal.SIGKILL, -signal.SIGKILL, "Sleeps"),
+]
+
+
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize(
-    ("number", "code", "learner"),
-    [
-        (signal.SIGINT, -signal.SIGINT, "Sleeps"),
-        (signal.SIGTERM, 143, "Sleeps"),
-        (signal.SIGINT, -signal.SIGINT, "SleepsInThreads"),
-        (signal.SIGTERM, 143, "SleepsInThreads"),
-        (signal.SIGKILL, -signal.SIGKILL, "Sleeps"),
-    ],
-)
+@pytest.mark.parametrize("stop", mostly_slow(STOPS, STOPS[:1]))
 def test_a_run_that_is_stopped_leaves_no_process_and_a_store_that_goes_on(
-    number: signal.Signals, code: int, learner: str, tmp_path: Path
+    stop: tuple[signal.Signals, int, str], tmp_path: Path
 ) -> None:
+    number, code, learner = stop
     running = start(tmp_path, learner, jobs=2, runs=4, seconds=0.001)
     printed = list(lines_of(running, 2))
     assert all(line.endswith("done\n") for line in printed), running.stderr.read()

@@ -27,6 +27,7 @@ from okbench.trials.run.protocol_loop import Limits, walk
 from okbench.trials.run.run_trial import attempt
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome, Trial
+from tests.shared import mostly_slow
 
 HERE = Path(__file__).parent
 MEGABYTE = 1_000_000
@@ -82,6 +83,7 @@ def unguarded(learner: str) -> Outcome:
     return attempt(trial(learner), load, Limits())
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_learners_that_never_return_and_does_not_try_them_again(
     tmp_path: Path,
 ) -> None:
@@ -118,7 +120,11 @@ class Harmless:
 
 
 @pytest.mark.parametrize(
-    "options", [{"timing": True}, {"backend": "threads"}, {"backend": "processes"}]
+    "options",
+    mostly_slow(
+        [{"timing": True}, {"backend": "threads"}, {"backend": "processes"}],
+        [{"backend": "processes"}],
+    ),
 )
 def test_no_way_to_run_lets_a_learner_go_on_for_ever(
     tmp_path: Path, options: dict[str, Any]
@@ -138,7 +144,7 @@ def test_a_fit_that_never_returns_keeps_what_it_has_marked(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the test measures memory as Linux counts it")
-@pytest.mark.parametrize("timing", [False, True])
+@pytest.mark.parametrize("timing", mostly_slow([False, True], [False]))
 def test_a_memory_limit_holds_within_one_call(tmp_path: Path, timing: bool) -> None:
     found = run(
         tmp_path, "Grabs", "GrabsBySteps", "Linear", memory_limit=300 * MEGABYTE, timing=timing
@@ -157,6 +163,7 @@ def test_a_memory_limit_holds_within_one_call(tmp_path: Path, timing: bool) -> N
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the test measures memory as Linux counts it")
+@pytest.mark.slow
 def test_a_figure_of_nothing_is_not_believed_against_what_the_process_holds(tmp_path: Path) -> None:
     found = run(tmp_path, "HoldsInSilence", memory_limit=150 * MEGABYTE)["HoldsInSilence"]
     assert (found.status, found.rows) == ("memory", 440)
@@ -181,7 +188,7 @@ def test_what_a_learner_starts_ends_with_its_trial(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("timing", [False, True])
+@pytest.mark.parametrize("timing", mostly_slow([False, True], [False]))
 def test_a_learner_that_interrupts_or_ends_its_process_costs_its_own_trial(
     tmp_path: Path, timing: bool
 ) -> None:

@@ -23,6 +23,7 @@ from okbench.trials.store.files import Store
 from okbench.trials.store.outcome_json import to_bytes
 from okbench.trials.store.plans import CellPlan, plan_of, plan_record
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 OLD = b'{"okbench":"results","schema":1}\n'
 
 

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -404,3 +407,33 @@ def test_compiling_is_done_before_the_clock_starts(monkeypatch: pytest.MonkeyPat
     assert sum(seen) == 300 + 600
     run(trial("Sleeps"))
     assert sum(seen) == 300 + 600 + 600
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "NOGD blobs single-pass budget=350",  # fills up after more rows than the warm-up has
+        "LaplacianNOGD split:900 train-test budget=350",
+        "IK-OGD sparse single-pass initial=400",
+        "RKS split:900 train-test",  # shared by two trials
+    ],
+)
+def test_nothing_is_compiled_on_the_clock_whatever_the_limit(words: str) -> None:
+    """Loading what was compiled in a process before takes up to some seconds, too."""
+    script = Path(__file__).parent / "compile_script.py"
+    found = subprocess.run(
+        [sys.executable, str(script), *words.split()], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines() == ["timeout", "done"]
+
+
+def test_an_outcome_says_that_its_warm_up_was_cut_or_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("okbench.trials.run.run_trial._warm", set())
+    monkeypatch.setattr("okbench.trials.run.run_trial.PLAIN_WARM_UP_SECONDS", 0.01)
+    what = trial("Sleeps", settings=(("seconds", 1e-4),))
+    assert run(what).extra["warm_up"] == "cut"
+    assert "warm_up" not in run(what).extra  # the trial before was a whole one
+    assert "warm_up" not in run(replace(what, learner="RBP", settings=())).extra
+    assert attempt(what, load, Limits(), warm_up=False).extra["warm_up"] == "skipped"

@@ -25,6 +25,7 @@ from okbench.trials.search.tuning import APART, Subsample, Tuning, _tried, cells
 from okbench.trials.store.files import Store
 from okbench.trials.trial_types import Outcome
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 VALUES = (0.01, 0.1, 50.0)
 SEARCH = Search((Range("step", VALUES),), subset=0.5, at_least=100, runs=2)
 

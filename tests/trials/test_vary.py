@@ -20,6 +20,7 @@ from okbench.trials.search.vary import FEW, candidates_to_try, dry_run_varied, r
 from okbench.trials.store.files import Store
 from okbench.trials.store.match_outcomes import recall
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 VALUES = (0.01, 0.1, 50.0)
 SEARCH = Search((Range("step", VALUES),), subset=0.5, at_least=100, runs=2)
 OWN = 0.03

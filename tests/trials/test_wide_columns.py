@@ -14,10 +14,11 @@ from trial_material import trial
 from okbench.datasets.dataset_types import Dataset
 from okbench.learners.batch.base import NoLimit
 from okbench.learners.contract import Draws, Problem, begun, roles_of
-from okbench.learners.registry import Entry, catalogue, is_ours, settings_of
+from okbench.learners.registry import Entry, catalogue, find, is_ours, settings_of
 from okbench.trials.plan.options import Options
 from okbench.trials.run import memory_needs
 from okbench.trials.run.memory_needs import Need, needs
+from tests.shared import mostly_slow
 
 COLUMNS = 500_000
 PER_COLUMN = 48  # bytes: places, scales and norms, which are not stated
@@ -63,7 +64,11 @@ def stated(entry: Entry, settings: dict[str, Any], X: Any, y: Any) -> Need:
     return need
 
 
-@pytest.mark.parametrize("entry", LEARNERS, ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry",
+    mostly_slow(LEARNERS, [find(name) for name in ("FOGD", "OGD", "LLSVM", "IK-OGD")]),
+    ids=lambda entry: entry.name,
+)
 def test_no_learner_holds_more_than_is_stated_of_it(entry: Entry) -> None:
     cls = entry.load()
     settings = {name: SETTINGS[name] for name in settings_of(cls) if name in SETTINGS}

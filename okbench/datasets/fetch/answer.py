@@ -153,7 +153,6 @@ class Answer:
         self._waited, self._counted = -waiting, 0
 
     def _receive(self) -> None:
-
         patience = self._patience
         try:
             with (

@@ -6,7 +6,8 @@ second, faster than a disk reads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.base.errors import StoreError
+from okbench.base.whole_files import replacing
 
 PIECE = 64 << 20  # bytes of a file that have one checksum
+_OWN = "checksum"  # of a record
 _READ = 1 << 20  # bytes that are read at once
 
 
@@ -50,11 +53,31 @@ class PieceChecksums:
 
     def add_file(self, path: Path, end: int) -> None:
         """Take in the bytes of a file from `size` to that place; fewer if it ends before."""
-        buffer = memoryview(bytearray(_READ))
+        buffer = memoryview(bytearray(min(_READ, end - self.size)))
         with path.open("rb", buffering=0) as file:
             file.seek(self.size)
             while count := file.readinto(buffer[: end - self.size]):
                 self.add(buffer[:count])
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record of prepared rows as JSON, with its own checksum."""
+    with replacing(path) as file:
+        file.write(json.dumps({**record, _OWN: _checksum(record)}).encode())
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """A record as it was written. Errors of the system and of JSON are raised as they are."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(record, dict) or _OWN not in record:
+        raise OlderRowsError(f"{path}: without checksums, from an earlier version of okbench")
+    if record.pop(_OWN) != _checksum(record):
+        raise DamagedRowsError(f"{path}: not what was written")
+    return record
+
+
+def _checksum(record: Mapping[str, Any]) -> int:
+    return crc32(json.dumps(record).encode())
 
 
 def checksums_of(path: Path, size: int) -> list[int]:

@@ -4,13 +4,13 @@
         X.npy, or values.npy, columns.npy and starts.npy; labels.npy, orders.npy, about.json
 
 The key stands for the raw bytes, the readers and the preparation: a folder is made once and never
-changed. The checksums of its files are in about.json. A process compares them when it first opens a
-folder, so that no damaged byte reaches a learner; damaged rows are prepared again.
+changed. The checksums of its files are in about.json, which has one itself. A process compares them
+when it first opens a folder, so that no damaged byte reaches a learner; damaged rows are prepared
+again.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike, NDArray
 from okbench.base.errors import DataError, StoreError
 from okbench.base.locks import locked
 from okbench.base.shared_types import Task
-from okbench.base.whole_files import make_folder, replacing, sync_folder
+from okbench.base.whole_files import make_folder, sync_folder
 from okbench.datasets.data_folder import data_folder
 from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.prepare.checksums import (
@@ -38,6 +38,8 @@ from okbench.datasets.prepare.checksums import (
     PieceChecksums,
     check_file,
     checksums_of,
+    read_record,
+    write_record,
 )
 from okbench.datasets.prepare.unfinished import is_kept
 from okbench.datasets.readers.multi_file_rows import Matrix, csr_of, starts_of
@@ -176,10 +178,7 @@ def _make(parent: Path, key: str, make: Callable[[Path, Path], About]) -> None:
             name: about.checksums.get(name) or checksums_of(fresh / name, size)
             for name, size in sizes.items()
         }
-        with replacing(fresh / _ABOUT) as file:
-            file.write(
-                json.dumps(asdict(replace(about, sizes=sizes, checksums=checksums))).encode()
-            )
+        write_record(fresh / _ABOUT, asdict(replace(about, sizes=sizes, checksums=checksums)))
         fresh.replace(parent / key)
         sync_folder(parent)
     except BaseException as error:
@@ -215,16 +214,10 @@ def read_about(folder: Path) -> About:
     """What is recorded of the arrays of a folder. DamagedRowsError if that cannot be read, or if a
     file has become shorter or longer; what is in the files is not looked at."""
     try:
-        about = About(**json.loads((folder / _ABOUT).read_text(encoding="utf-8")))
+        about = About(**read_record(folder / _ABOUT))
         for name, size in about.sizes.items():
             if (folder / name).stat().st_size != size:
-                raise DamagedRowsError(
-                    f"{folder / name}: it had {size:,} bytes when it was written"
-                )
-        if about.checksums.keys() != about.sizes.keys():
-            raise DamagedRowsError(
-                f"{folder}: without checksums, from an earlier version of okbench"
-            )
+                raise DamagedRowsError(f"{folder / name}: not of {size:,} bytes, as it was written")
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedRowsError(f"{folder}: cannot be read ({error})") from error
     return about

@@ -13,7 +13,6 @@ file is read from its beginning.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,8 +21,14 @@ from typing import Any, TypeAlias
 from numpy.typing import DTypeLike
 
 from okbench.base.errors import StoreError
-from okbench.base.whole_files import make_folder, replacing
-from okbench.datasets.prepare.checksums import DamagedRowsError, PieceChecksums, check_file
+from okbench.base.whole_files import make_folder
+from okbench.datasets.prepare.checksums import (
+    DamagedRowsError,
+    PieceChecksums,
+    check_file,
+    read_record,
+    write_record,
+)
 from okbench.datasets.readers.chunks import BEGINNING, Position
 from okbench.datasets.readers.disk_array import DiskArray, DiskArrays, disk_full
 from okbench.datasets.unpack import packing
@@ -92,8 +97,7 @@ class UnfinishedFile(DiskArrays):
                 "reader": reader(),
                 "ended": ended,
             }
-            with replacing(self._home / _STATE) as file:
-                file.write(json.dumps(state).encode())
+            write_record(self._home / _STATE, state)
         except OSError as error:
             raise disk_full(error) from error
         self._written = position.byte
@@ -112,12 +116,12 @@ def _read_state(folder: Path) -> dict[str, Any]:
     """How far the file was read; nothing if the arrays are not those that were written by then."""
     path = folder / _STATE
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found = read_record(path)
         for name, size in found["bytes"].items():
             check_file(folder / f"{name}.bin", size, found["checksums"][name])
-    except (FileNotFoundError, KeyError, DamagedRowsError):
+    except (FileNotFoundError, ValueError, DamagedRowsError):
         return {}
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error}); delete its folder") from error
     return found
 

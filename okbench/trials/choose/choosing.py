@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from okbench.datasets.user.user_rows import as_read
 from okbench.papers.additions import AddedLearner, Additions
 from okbench.papers.table_types import RowsFile
 from okbench.trials.choose.entrants import UNBOUNDED_ROWS, entrants, fitting
+from okbench.trials.choose.guarded_runner import Runners
 from okbench.trials.choose.paired import LEVEL
 from okbench.trials.choose.race import Race
 from okbench.trials.choose.search import Chosen, SettingsSearch, search_rows
@@ -21,7 +23,7 @@ from okbench.trials.plan.own_definition import median_distance
 from okbench.trials.plan.row_orders import behind
 from okbench.trials.plan.rows_in_memory import beyond_memory
 from okbench.trials.plan.seeds import row_order
-from okbench.trials.plan.user_table import read_once
+from okbench.trials.plan.user_table import TableRows, read_once
 from okbench.trials.run.estimate import Guess, guesses
 from okbench.trials.run.memory_needs import available
 from okbench.trials.run.workers import terminable, use_one_thread
@@ -74,11 +76,16 @@ def choose(file: RowsFile, asked: Asked, watch: Watch) -> tuple[Standings, RowsF
     beyond = "" if asked.in_order else beyond_memory(data)
     order = (f"order: {beyond}; blocks of rows are permuted instead",) if beyond else ()
     watch.read((*found.notes, *order))
-    with terminable():
-        return _raced(data, file, asked, watch), file
+    memory = asked.memory or available()
+    runners = Runners(data, TableRows(((data.name, file),)), memory)
+    with terminable(), closing(runners):
+        return _raced(runners, file, asked, watch, memory), file
 
 
-def _raced(data: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standings:
+def _raced(
+    runners: Runners, file: RowsFile, asked: Asked, watch: Watch, memory: float
+) -> Standings:
+    data = runners.data
     first = entrants(data, asked.learners, asked.added, 1.0, False, asked.in_order, asked.seed)
     order = row_order(first[0].trial, data)
     n_searched = search_rows(data.n_rows)
@@ -87,22 +94,23 @@ def _raced(data: Dataset, file: RowsFile, asked: Asked, watch: Watch) -> Standin
     found = entrants(
         data, asked.learners, asked.added, width, asked.searched, asked.in_order, asked.seed
     )
-    memory = asked.memory or available()
     rows = data.n_rows - n_searched
     admitted, left_out = fitting(found, data, memory, rows, asked.unbounded)
     watch.admitted(data, [one.label for one in admitted], left_out)
-    search = SettingsSearch(data, order[:n_searched], watch.searched)
-    able = search.compiled(admitted)
+    search = SettingsSearch(runners, order[:n_searched], watch.searched)
+    able = search.prepared(admitted)
     begun = time.monotonic()
     deadline = begun + asked.seconds
     chosen = search.run(able, deadline)
     left_out += search.left_out
     watch.estimated(search.cost, expected(chosen, data, n_searched), rows)
-    race = Race(chosen, data, behind(order, n_searched), deadline, memory, watch.learned)
+    race = Race(chosen, runners, behind(order, n_searched), deadline, watch.learned)
+    courses, guesses = race.run()
+    like = first[0].trial
     standings = Standings(
-        file.path.name, data.n_rows, data.n_features, data.task, first[0].trial.metric, file.scale,
-        rows, search.cost, race.run(), tuple(left_out), asked.seconds, time.monotonic() - begun,
-        LEVEL,
+        file.path.name, data.n_rows, data.n_features, data.task, data.classes, like.metric,
+        file.scale, like.order, asked.seed, rows, search.cost, courses, guesses, tuple(left_out),
+        asked.seconds, time.monotonic() - begun, LEVEL,
     )  # fmt: skip
     _refuse_nothing(standings)
     return standings

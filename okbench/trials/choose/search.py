@@ -1,7 +1,9 @@
 """The settings of each learner, searched on the first rows, which the race leaves out.
 
 All learners run once with the settings that they have without a search. Then other settings are
-tried, cheapest learner first, while a share of the time lasts.
+tried, cheapest learner first, while a share of the time lasts. Settings with which a learner comes
+to answer one class, whatever the row, are never chosen: the fewest mistakes on so few rows may be
+an accident of their classes.
 """
 
 from __future__ import annotations
@@ -9,25 +11,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.datasets.dataset_types import Dataset
-from okbench.learners.registry import find
+from okbench.learners.registry import find, is_ours
 from okbench.trials.choose.entrants import Entrant
-from okbench.trials.choose.runner import Runner
+from okbench.trials.choose.guarded_runner import AnyRunner, Runners
 from okbench.trials.choose.standings import LeftOut, Search
+from okbench.trials.run.guarded import WARM_UP_BYTES, WARM_UP_SECONDS
 from okbench.trials.run.protocol_loop import Ended
 from okbench.trials.run.run_trial import reason_of
 from okbench.trials.run.workers import ends_the_run
 from okbench.trials.trial_types import Trial
 
 MOST_ROWS = 1_000  # of the search, and at most a quarter of all
-SHARE = 1 / 3  # of the time, at most
+SHARE = 1 / 3  # of the time, at most; no trial of a guarded learner takes more of what is left
+_TASTE = 20  # rows that a guarded learner meets first, so that the search does not time its imports
 
 Made = TypeVar("Made")
 Tell = Callable[[str], None]  # a learner has tried settings
@@ -42,7 +45,8 @@ class Chosen:
     rate: float  # seconds per row
     total: float
     bytes: int | None
-    reason: str = ""
+    reason: str = ""  # of the end of the first settings
+    answers_one_class: bool = False  # and so do all others that were tried
 
 
 def search_rows(n_rows: int) -> int:
@@ -50,23 +54,34 @@ def search_rows(n_rows: int) -> int:
     return min(MOST_ROWS, n_rows // 4)
 
 
+def is_one_answer(costs: NDArray[np.float64], labels: NDArray[np.generic]) -> bool:
+    """Whether the mistakes on the second half of the rows, which has several classes, are those of
+    one answer to all of them. Before that a learner may still follow its first rows."""
+    half = len(labels) // 2
+    right, labels = costs[half:] == 0.0, labels[half:]
+    answered = np.unique(labels[right])
+    same = len(answered) <= 1 and bool(right[np.isin(labels, answered)].all())
+    return same and len(np.unique(labels)) > 1
+
+
 class SettingsSearch:
     """A search on some rows of a dataset, and what it took."""
 
-    def __init__(self, data: Dataset, order: NDArray[np.int64], tell: Tell) -> None:
-        self._data, self._order, self._tell = data, order, tell
+    def __init__(self, runners: Runners, order: NDArray[np.int64], tell: Tell) -> None:
+        self._runners, self._order, self._tell = runners, order, tell
+        self._rows, self._labels = len(order), runners.data.y[order]
         self._trials, self._seconds = 0, 0.0
         self.left_out: list[LeftOut] = []
 
     @property
     def cost(self) -> Search:
         """What it took so far."""
-        return Search(len(self._order), self._trials, self._seconds)
+        return Search(self._rows, self._trials, self._seconds)
 
-    def compiled(self, entrants: Sequence[Entrant]) -> list[Entrant]:
-        """Have learners compile themselves, as each does the first time that it meets rows; those
-        that can run."""
-        return [entrant for entrant in entrants if self._compiles(entrant)]
+    def prepared(self, entrants: Sequence[Entrant]) -> list[Entrant]:
+        """Have learners compile themselves, as each does the first time that it meets rows, and
+        start the processes of those that are guarded; the learners that can run."""
+        return [one for one in entrants if self._or_left_out(one, partial(self._prepare, one))]
 
     def run(self, entrants: Sequence[Entrant], deadline: float) -> list[Chosen]:
         """The learners with their settings, cheapest first."""
@@ -74,39 +89,45 @@ class SettingsSearch:
         for entrant in entrants:
             if time.monotonic() > deadline:
                 self.left_out.append(LeftOut(entrant.label, "the time was over before it began"))
-            elif chosen := self._first(entrant):
+            elif chosen := self._or_left_out(entrant, partial(self._first, entrant, deadline)):
                 found.append((chosen, entrant))
         found.sort(key=lambda pair: pair[0].rate)
         until = time.monotonic() + SHARE * (deadline - time.monotonic())
-        for chosen, entrant in found:
-            self._others(chosen, entrant, until)
-        kept = [chosen for chosen, _ in found if chosen.total < math.inf]
-        return sorted(kept, key=lambda chosen: chosen.rate)
+        best = [self._best(chosen, entrant, until, deadline) for chosen, entrant in found]
+        return sorted((one for one in best if one.total < math.inf), key=lambda one: one.rate)
 
-    def _compiles(self, entrant: Entrant) -> bool:
-        if not getattr(find(entrant.trial.learner).load(), "compiled", False):
+    def _prepare(self, entrant: Entrant) -> bool:
+        found = find(entrant.trial.learner)
+        is_compiled = getattr(found.load(), "compiled", False) is True
+        if is_ours(found) and not is_compiled:
             return True
         self._tell(entrant.label)
         trial = entrant.with_settings(entrant.variants[0])
-        runner = self._or_left_out(entrant, lambda: Runner(trial, self._data, self._order))
-        with suppress(Ended):  # what is wrong shows again in the search
-            if runner:  # all rows: what happens when a budget is full is compiled then
-                runner.learn(0, len(self._order))
-        return runner is not None
+        patience = WARM_UP_SECONDS[is_compiled]
+        runner = self._runner(entrant, trial, patience, WARM_UP_BYTES)
+        # all rows of a compiled learner: what happens when a budget is full is compiled then
+        rows = self._rows if is_compiled else min(_TASTE, self._rows)
+        try:
+            runner.learn(0, rows, patience=patience)
+        except Ended as end:  # what else is wrong shows again in the search
+            if end.status == "timeout":
+                raise
+        return True
 
-    def _first(self, entrant: Entrant) -> Chosen | None:
-        """The learner with its first settings; nothing if it cannot run at all."""
+    def _runner(
+        self, entrant: Entrant, trial: Trial, patience: float, spare: float = 0.0
+    ) -> AnyRunner:
+        return self._runners.runner(entrant.label, trial, self._order, patience, spare)
+
+    def _first(self, entrant: Entrant, deadline: float) -> Chosen:
+        """The learner with its first settings."""
         trial = entrant.with_settings(entrant.variants[0])
-
-        def cost() -> Chosen:
-            try:
-                return Chosen(entrant.label, trial, *self._cost_of(trial))
-            except Ended as end:
-                if end.status != "diverged" or len(entrant.variants) == 1:
-                    raise
-                return Chosen(entrant.label, trial, math.inf, math.inf, None, end.reason)
-
-        return self._or_left_out(entrant, cost)
+        try:
+            return self._tried(entrant, trial, deadline)
+        except Ended as end:
+            if end.status != "diverged" or len(entrant.variants) == 1:
+                raise
+            return Chosen(entrant.label, trial, math.inf, math.inf, None, end.reason)
 
     def _or_left_out(self, entrant: Entrant, made: Callable[[], Made]) -> Made | None:
         """What is made with a learner; one that raises is left out."""
@@ -120,27 +141,33 @@ class SettingsSearch:
             self.left_out.append(LeftOut(entrant.label, f"failed: {reason_of(error)}"))
         return None
 
-    def _others(self, chosen: Chosen, entrant: Entrant, until: float) -> None:
-        """Try the other settings; of equals the earlier ones stay."""
+    def _best(self, first: Chosen, entrant: Entrant, until: float, deadline: float) -> Chosen:
+        """The best of the first and the other settings; of equals the earlier ones stay."""
+        best = first
         for variant in entrant.variants[1:]:
             if time.monotonic() > until:
                 break
-            trial = entrant.with_settings(variant)
             try:
-                rate, total, held = self._cost_of(trial)
+                tried = self._tried(entrant, entrant.with_settings(variant), deadline)
             except Ended:
                 continue
-            if total < chosen.total:
-                chosen.trial, chosen.rate, chosen.total = trial, rate, total
-                chosen.bytes = held
+            better = tried.total < best.total or best.answers_one_class
+            if better and not tried.answers_one_class:
+                best = tried
             self._tell(entrant.label)
-        if chosen.total == math.inf:
-            self.left_out.append(LeftOut(entrant.label, f"diverged: {chosen.reason}"))
+        if best.total == math.inf:
+            self.left_out.append(LeftOut(entrant.label, f"diverged: {best.reason}"))
+        return best
 
-    def _cost_of(self, trial: Trial) -> tuple[float, float, int | None]:
-        """Seconds per row, what the rows cost, and the bytes of the model."""
-        runner = Runner(trial, self._data, self._order)
-        total = float(runner.learn(0, len(self._order)).sum())
+    def _tried(self, entrant: Entrant, trial: Trial, deadline: float) -> Chosen:
+        """What the rows cost with these settings."""
+        patience = SHARE * (deadline - time.monotonic())
+        learned = self._runner(entrant, trial, patience).learn(0, self._rows, patience=patience)
         self._trials += 1
-        self._seconds += runner.seconds
-        return runner.seconds / len(self._order), total, runner.bytes
+        self._seconds += learned.seconds
+        is_open = len(entrant.variants) > 1 and self._runners.data.task != "regression"
+        one_class = is_open and is_one_answer(learned.costs, self._labels)
+        return Chosen(
+            entrant.label, trial, learned.seconds / self._rows, float(learned.costs.sum()),
+            learned.bytes, answers_one_class=one_class,
+        )  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from okbench.papers.values import Value
 from okbench.protocols.metrics import METRICS, Metric
@@ -25,19 +25,34 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """The one draw of random numbers with which a learner was measured. The draws that `begin` got
+    follow from the `entropy`, empty for a learner that used none; `seeds` are settings."""
+
+    entropy: tuple[int, ...] = ()
+    seeds: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.entropy or self.seeds)
+
+
+@dataclass(frozen=True)
 class Course:
     """The way of one learner through the race. `marks` are after each part of the rows that it
     finished, `ending` says why it went no further, and `reason` says it in words."""
 
     label: str
     learner: str
-    target: str  # module:Class
+    target: str  # module:Class, from which it is imported
     settings: Mapping[str, Value | None]
     given: Mapping[str, Value | None]  # those of the settings that are not the learner's defaults
     marks: tuple[Mark, ...]
     ending: Ending
     reason: str = ""
     p: float | None = None  # of the test against the best learner, on the last part
+    beats_guessing: bool = False  # it costs less than every guess, on some part significantly
+    answers_one_class: bool = False  # on the rows of the search, with all settings that were tried
+    drawn: Drawn = Drawn()
 
     @property
     def rows(self) -> int:
@@ -72,17 +87,22 @@ class Search:
 
 @dataclass(frozen=True)
 class Standings:
-    """A race when it is over; `rows` are those that could be raced."""
+    """A race when it is over; `rows` are those that could be raced, and `guesses` are what answers
+    without any column cost on the same rows."""
 
     name: str
     n_rows: int
     n_features: int
     task: str
+    classes: tuple[Any, ...]
     metric_name: str
     scale: str
+    order: str  # of the rows, as a trial names it
+    seed: int
     rows: int
     search: Search
     courses: tuple[Course, ...]
+    guesses: tuple[Course, ...]
     left_out: tuple[LeftOut, ...]
     limit: float  # seconds that the race was given
     seconds: float  # that it took, the search included
@@ -100,14 +120,18 @@ class Standings:
 
     @property
     def winner(self) -> Course | None:
-        """The best of the learners that saw the most rows."""
-        return next(iter(self.started), None)
+        """The best of the learners that saw the most rows, among those that beat guessing."""
+        return next((course for course in self.started if course.beats_guessing), None)
 
     @property
     def equals(self) -> tuple[Course, ...]:
         """The other learners that saw as many rows: no part of them showed that they are worse."""
-        best, *others = self.started
-        return tuple(one for one in others if one.rows == best.rows and one.ending == "last")
+        best = self.winner
+        return tuple(
+            one
+            for one in self.started
+            if best and one is not best and one.rows == best.rows and one.ending == "last"
+        )
 
     def value(self, course: Course) -> float | None:
         """The metric on the rows that a learner saw."""

@@ -45,9 +45,7 @@ class DaskCluster:
         self._only: dict[str, frozenset[str]] = {}  # the workers of tasks that not all may run
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._looked = 0.0
-        self._heard: dict[
-            str, tuple[Any, float]
-        ] = {}  # heartbeats, and when they came by the clock here
+        self._heard: dict[str, tuple[Any, float]] = {}  # heartbeats, with the time here
 
     def places(self) -> Sequence[Place]:
         workers, now = self._workers(), time.monotonic()
@@ -148,7 +146,7 @@ class DaskCluster:
             if future.status in ("cancelled", "lost"):  # with the scheduler
                 return Ended(ticket)
             future.cancel()
-            return Ended(ticket, lost="its answer was lost")
+            return Ended(ticket, lost="its answer could not be read")
 
     def _unreachable(self) -> list[Ended]:
         """Tasks whose workers have all left: Dask would wait until one of them comes back."""

@@ -187,7 +187,7 @@ class Submission:
         elif (answer is not None or end.lost) and self._is_lost_too_often(trial):
             if isinstance(answer, Ran):
                 return replace(answer.outcome, reason=f"{answer.outcome.reason}, {times}")
-            reason = f"{_spoken(trial)}: {end.lost or 'no answer can be read'}, {times}"
+            reason = f"{_spoken(trial)}: {end.lost or 'its answer could not be read'}, {times}"
             return Outcome(trial, "failed", reason=reason, finished=now())
         self._waiting.appendleft(trial)
         return None

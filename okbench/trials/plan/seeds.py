@@ -72,15 +72,16 @@ def with_seed(cls: type, trial: Trial) -> dict[str, Any]:
 
 def draws(trial: Trial) -> Draws:
     """The draws of the learner of a trial."""
-    return Draws(_learner_axes(trial))
+    return Draws(learner_axes(trial))
 
 
 def seed_number(trial: Trial) -> int:
     """The same source as one 32-bit number, for learners that take a seed."""
-    return int(np.random.SeedSequence(_learner_axes(trial)).generate_state(1)[0])
+    return int(np.random.SeedSequence(learner_axes(trial)).generate_state(1)[0])
 
 
-def _learner_axes(trial: Trial) -> list[int]:
+def learner_axes(trial: Trial) -> list[int]:
+    """What the draws of a learner follow from."""
     rows, learner = _number(f"{trial.dataset}:{trial.variant}"), _number(trial.learner)
     return [trial.seed, rows, learner, trial.repetition]
 

@@ -295,7 +295,7 @@ def _serve(connection: Any, load: Load, modules: str = "") -> None:
         if group[0] not in learners:
             learners = sharing_learners(group, load)
         learner = learners.pop(group[0], None)
-        with _fence(limits.bytes) as is_fenced:
+        with fence(limits.bytes) as is_fenced:
             outcome = attempt(group[0], load, limits, connection.send, warm_up, learner)
         del learner
         with suppress(OSError):  # without a file descriptor left; the parent ends them, too
@@ -304,7 +304,7 @@ def _serve(connection: Any, load: Load, modules: str = "") -> None:
 
 
 @contextmanager
-def _fence(limit: float) -> Iterator[bool]:
+def fence(limit: float) -> Iterator[bool]:
     """Let the system refuse a large allocation at once (Linux); whether it does. It counts what is
     reserved, not what is used, so it allows twice the limit, and 1 GB; the parent measures what is
     used."""

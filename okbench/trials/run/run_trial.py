@@ -102,7 +102,9 @@ def _run(
     tell(Beginning(base))
     learner = ready(cls, trial, dataset) if learner is None else learner
     outcome = walk(trial, dataset, learner, limits, tell, base)
-    return replace(outcome, extra={**outcome.extra, "warm_up": lack}) if lack else outcome
+    if lack is None or outcome.status != "done":
+        return outcome
+    return replace(outcome, extra={**outcome.extra, "warm_up": lack})
 
 
 def _bytes_handed_over(cls: type, trial: Trial, dataset: Dataset) -> int:
