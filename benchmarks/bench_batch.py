@@ -112,7 +112,7 @@ def _libsvm_of_shares(rows: Stream) -> Any:
     """LIBSVM by scikit-learn with the isolation kernel of trees, as one matrix."""
     from sklearn.svm import SVC
 
-    map_ = IsolationMap(PARTITIONINGS, PSI).fit(rows.X, Draws(0))
+    map_ = IsolationMap(partitionings=PARTITIONINGS, psi=PSI).fit(rows.X, Draws(0))
     features = indicators(map_.transform(rows.X), map_.size)
     kernel = (features @ features.T).toarray() / PARTITIONINGS
     return SVC(kernel="precomputed").fit(kernel, rows.y)

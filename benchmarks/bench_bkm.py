@@ -25,8 +25,8 @@ from benchmarks.streams import SHAPES, Stream, stream
 from okbench.base.jit import compiled
 from okbench.learners.batch.bkm import BKM
 from okbench.learners.batch.particle_angles import SPARSE_BELOW
-from okbench.learners.compiled.single_precision import sincos_lines
 from okbench.learners.contract import Draws
+from okbench.learners.numeric.single_precision import sincos_lines
 
 NAMES = ("a9a", "w8a", "ijcnn1")
 PARTICLES, COMPONENTS, BATCH, CLASSES = 100, 400, 200, 2

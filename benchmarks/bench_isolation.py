@@ -106,7 +106,7 @@ def _shared(n_rows: int, rounds: int) -> str:
 
 def _mapped(kind: str, psis: Sequence[int], X: FloatArray, n_rows: int) -> None:
     """Rows in the maps of learners that are fitted one after the other."""
-    maps = [IsolationMap(PARTITIONINGS, psi, kind) for psi in psis]
+    maps = [IsolationMap(partitionings=PARTITIONINGS, psi=psi, map=kind) for psi in psis]
     shared = SharedMaps(maps, [Draws(0) for _ in maps])
     for number in range(len(maps)):
         shared.fit(number, Block(X)).transform(X[:n_rows])
@@ -131,7 +131,7 @@ def _parts(n_rows: int, rounds: int) -> str:
 
 def _parts_of(name: str, X: FloatArray, y: FloatArray) -> tuple[float, float, float, int]:
     """Seconds that mapping, predicting and learning take, and the number of updates."""
-    learner = find(name).load()(PARTITIONINGS, PSI).fit(X[:1000], y[:1000])
+    learner = find(name).load()(partitionings=PARTITIONINGS, psi=PSI).fit(X[:1000], y[:1000])
     times = np.zeros(3)
     for first in range(1000, len(X), 1000):
         rows = slice(first, first + 1000)
@@ -202,7 +202,11 @@ def _learned_wide(n_rows: int) -> str:
     problem, initial = Problem("binary", WIDE[1], (-1, 1), n_rows), 1000
     for kind in ("iforest", "nearest"):
         begun = process_time()
-        learner = find("IK-OGD").load()(PARTITIONINGS, PSI, kind).begin(problem, Draws(0))
+        learner = (
+            find("IK-OGD")
+            .load()(partitionings=PARTITIONINGS, psi=PSI, map=kind)
+            .begin(problem, Draws(0))
+        )
         learner.fit(X[:initial], y[:initial])
         for first in range(initial, n_rows, initial):
             rows = slice(first, first + initial)
@@ -230,7 +234,7 @@ def wide_rows(n_rows: int) -> sp.csr_array:
 
 
 def _fitted(kind: str, psi: int, X: Any) -> IsolationMap:
-    return IsolationMap(PARTITIONINGS, psi, kind).fit(X[:30_000], Draws(0))
+    return IsolationMap(partitionings=PARTITIONINGS, psi=psi, map=kind).fit(X[:30_000], Draws(0))
 
 
 def _product(X: FloatArray, points: FloatArray, block: int = NumpyFinder.rows) -> None:
@@ -273,7 +277,8 @@ def _learn(
     **settings: Any,
 ) -> None:
     """Learn cells of a map that are there already; the map is no part of the time."""
-    learner = find(name).load()(PARTITIONINGS, made.psi, **settings).begin(problem, Draws(0))
+    settings |= {"partitionings": PARTITIONINGS, "psi": made.psi}
+    learner = find(name).load()(**settings).begin(problem, Draws(0))
     learner._rule = learner._rule._replace(size=made.size)
     learner._clear(problem, made)
     learner._learn_cells(cells, targets, np.zeros((len(cells), 1)))

@@ -16,9 +16,9 @@ from benchmarks.plain.bsgd import bsgd
 from benchmarks.plain.dualsgd import dualsgd
 from benchmarks.plain.rrf import rrf
 from benchmarks.streams import Stream, stream
-from okbench.learners.compiled.lanes import padded
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.linear import STRETCH_ROWS
+from okbench.learners.numeric.lanes import padded
 from okbench.learners.registry import find
 
 WIDTH, BUDGET, RANK, COMPONENTS = 8.0, 100, 20, 400

@@ -40,7 +40,11 @@ def rows(n_rows: int) -> tuple[FloatArray, FloatArray, Problem]:
 
 def learner_of(name: str, n_kernels: int) -> Instances:
     widths = np.geomspace(0.3, 3.0, n_kernels).tolist()
-    return Raker(COMPONENTS, widths) if name == "Raker" else AdaRaker(COMPONENTS, widths)
+    return (
+        Raker(components=COMPONENTS, widths=widths)
+        if name == "Raker"
+        else AdaRaker(components=COMPONENTS, widths=widths)
+    )
 
 
 def learn(learner: Any, n_rows: int) -> Any:
@@ -98,7 +102,10 @@ def main(quick: bool) -> None:
             )  # fmt: skip
     heads = ["learner", "kernels", "k rows/s", "plain loop", "of its bound"]
     print(tabulate(lines, heads, disable_numparse=True))
-    pair = {"Raker": learn(Raker(COMPONENTS), LONG // cut), "OMKR": learn(OMKR(), LONG // cut)}
+    pair = {
+        "Raker": learn(Raker(components=COMPONENTS), LONG // cut),
+        "OMKR": learn(OMKR(), LONG // cut),
+    }
     seconds = medians(pair, 3)
     share = 100 * seconds["Raker"] / seconds["OMKR"]
     print(

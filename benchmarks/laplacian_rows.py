@@ -77,7 +77,7 @@ def rows_of(name: str, n_rows: int) -> tuple[Any, FloatArray]:
 
 def begun(X: Any, psi: int) -> LaplacianOGD:
     """A learner that knows the problem."""
-    return LaplacianOGD(psi).begin(Problem("binary", X.shape[1], (-1, 1), X.shape[0]), Draws(0))
+    return LaplacianOGD(psi=psi).begin(Problem("binary", X.shape[1], (-1, 1), X.shape[0]), Draws(0))
 
 
 def learned(learners: Sequence[LaplacianOGD], X: Any, y: FloatArray) -> Sequence[LaplacianOGD]:

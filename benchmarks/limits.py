@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.clock import medians
 from okbench.base.jit import compiled
-from okbench.learners.compiled.elementary import exp_sweep, sincos_sweep
-from okbench.learners.compiled.lanes import REASSOCIATED, aligned
+from okbench.learners.numeric.elementary import exp_sweep, sincos_sweep
+from okbench.learners.numeric.lanes import REASSOCIATED, aligned
 
 L1, L2 = 32 * 1024, 512 * 1024  # bytes that surely fit in a core's caches
 _WORK = 4_000_000  # elements a measurement handles

@@ -29,7 +29,6 @@ import numpy as np
 from okbench.base.whole_files import write_whole
 from okbench.datasets import load, missing
 from okbench.learners.contract import Draws, FloatArray, Problem
-from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.raker import Raker
 from okbench.reports.csv_text import csv_text
 
@@ -85,10 +84,10 @@ def regrets(name: str, variant: str, most: int) -> list[Regret]:
 
 def measured(name: str, X: FloatArray, y: FloatArray, seed: int = 0) -> Regret:
     """The regret after all of these rows."""
-    n_rows, n_kernels = len(X), len(WIDTHS)
+    n_rows, n_kernels = len(X), len(Raker.widths.default)
     step = 1.0 / math.sqrt(n_rows)
     problem = Problem("regression", X.shape[1], n_rows=n_rows)
-    learner = Raker(COMPONENTS, WIDTHS, step=step, decay=0.0).begin(problem, Draws(seed))
+    learner = Raker(components=COMPONENTS, step=step, decay=0.0).begin(problem, Draws(seed))
     features = features_of(learner, X)
     loss = float(np.sum((y - learner.learn(X, y)) ** 2))
     outputs = experts(features, y, step)

@@ -34,3 +34,10 @@ def mostly_slow(cases: Iterable[Case], quick: Collection[Case]) -> list[Any]:
     """The cases of a test, of which `make test` runs the quick ones, and `make test-slow` the
     others."""
     return [pytest.param(case, marks=() if case in quick else pytest.mark.slow) for case in cases]
+
+
+@pytest.fixture
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All trials run in threads, as those of compiled learners do: starting a process takes a
+    second, and where trials run is tested in tests/trials/test_trials_execute.py."""
+    monkeypatch.setattr("okbench.trials.run.execute._backend", lambda trial, options: "threads")

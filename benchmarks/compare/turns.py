@@ -54,9 +54,9 @@ def alternating(base: Measure, head: Measure, rounds: int) -> tuple[Seconds, Sec
     second: list[float] = []
     order = [(first, base), (second, head)]
     for _ in range(rounds):
-        order.reverse()
         for taken, measure in order:
             taken.append(measure())
+        order.reverse()
     return tuple(first), tuple(second)
 
 

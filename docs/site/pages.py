@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 
 from okbench.cli import okbench
 from okbench.learners.registry import catalogue, settings_of
-from okbench.learners.setting_meanings import meaning_of
+from okbench.learners.settings import meanings_of
 
 ROOT = Path(__file__).parents[2]
 # Files outside docs/ by their pages.
@@ -89,14 +89,14 @@ def settings_page() -> str:
             f"`from {cls.__module__} import {cls.__name__}` · tasks: {', '.join(entry.tasks)} · "
             f"version {entry.version}",
             "",
-            *_settings_of(entry.name, cls),
+            *_settings_of(cls),
             "",
         ]
     return "\n".join(parts)
 
 
-def _settings_of(learner: str, cls: type) -> Iterator[str]:
-    found = settings_of(cls)
+def _settings_of(cls: type) -> Iterator[str]:
+    found, meanings = settings_of(cls), meanings_of(cls)
     if not found:
         yield "It has no settings."
         return
@@ -105,4 +105,4 @@ def _settings_of(learner: str, cls: type) -> Iterator[str]:
     for name, parameter in found.items():
         default = parameter.default
         shown = "required" if default is inspect.Parameter.empty else f"`{default!r}`"
-        yield f"| `{name}` | {shown} | {meaning_of(learner, name).replace('|', chr(92) + '|')} |"
+        yield f"| `{name}` | {shown} | {meanings.get(name, '').replace('|', chr(92) + '|')} |"

@@ -7,7 +7,7 @@ and those that a process of today may still use. Where nothing can be written, o
 other internals than those used here, functions compile in every process anew.
 
 With OKBENCH_PLAIN_KERNELS=1 in the environment, read once, the functions that are written in LLVM's
-own terms give way to their plain twins (`okbench.learners.compiled.vector_products`).
+own terms give way to their plain twins (`okbench.learners.numeric.vector_products`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -36,14 +37,27 @@ _OKBENCH = Path(__file__).parents[1]
 _placing = Lock()  # Numba has one setting for all threads
 
 
-def compiled(*, fastmath: bool | frozenset[str] = False) -> Callable[[Function], Function]:
-    """Compile without the interpreter lock, cached on disk where a cache can be written."""
+def compiled(
+    *,
+    fastmath: bool | frozenset[str] = False,
+    beside: type | None = None,
+    makes_arrays: bool = True,
+) -> Callable[[Function], Function]:
+    """Compile without the interpreter lock, cached on disk where a cache can be written.
+
+    A function that makes no arrays need not count who holds one, which costs much where arrays are
+    handed over in tuples. A function that has the code of a class compiled into it is kept `beside`
+    that class: in the cache of its package. A class without a file, of a notebook, has no cache.
+    """
 
     def decorate(function: Function) -> Function:
         licences = fastmath if isinstance(fastmath, bool) else set(fastmath)
-        dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=licences)(function)
-        folder = cache_folder(_package_of(Path(function.__code__.co_filename)))
-        if _is_ready(folder):
+        dispatcher = numba.njit(
+            nogil=True, error_model="numpy", fastmath=licences, _nrt=makes_arrays
+        )(function)
+        source = function.__code__.co_filename if beside is None else _file_of(beside)
+        folder = cache_folder(_package_of(Path(source))) if source else None
+        if folder is not None and _is_ready(folder):
             _keep(dispatcher, function, folder)
         return dispatcher
 
@@ -77,6 +91,10 @@ def _keep(dispatcher: Any, function: Function, folder: Path) -> None:
         return
 
 
+def _file_of(cls: type) -> str:
+    return getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+
+
 def _package_of(source: Path) -> Path:
     """The outermost package that a source belongs to, or its folder if it is in none."""
     folder = source.parent
@@ -89,16 +107,17 @@ def _package_of(source: Path) -> Path:
 def cache_folder(sources: Path) -> Path:
     """Where the compiled functions of a package or folder are kept until one of them changes.
 
-    In a package those sources count in which the word `compiled` stands, or which are below a
-    folder of that name. What others compile calls okbench, so its state is part of theirs. The
-    folder is named after the package and its state.
+    In a package those sources count that import `compiled` or something of a folder `numeric`, and
+    those below such a folder. What others compile calls okbench, so its state is part of theirs.
+    The folder is named after the package and its state.
     """
     in_package = (sources / "__init__.py").is_file()
     below = numba.__version__ if sources == _OKBENCH else cache_folder(_OKBENCH).name
     state = hashlib.sha256(f"{below} {PLAIN_KERNELS}".encode())
     for path in sorted(sources.rglob("*.py") if in_package else sources.glob("*.py")):
         text, place = path.read_bytes(), path.relative_to(sources)
-        if not in_package or b"compiled" in text or "compiled" in place.parts:
+        is_compiled = b"compiled" in text or b"numeric" in text or "numeric" in place.parts
+        if is_compiled or not in_package:
             state.update(f"\n{place} {len(text)}\n".encode())
             state.update(text)
     with _placing:

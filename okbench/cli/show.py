@@ -233,13 +233,13 @@ def _listed(label: str, words: Sequence[str]) -> Lines:
 
 def _learner(name: str) -> dict[str, Any]:
     """A learner's class, version and settings."""
-    from okbench.learners.registry import find_named, is_ours, settings_of
-    from okbench.learners.setting_meanings import meaning_of
+    from okbench.learners.registry import find_named, settings_of
+    from okbench.learners.settings import meanings_of
 
     with redirect_stdout(sys.stderr):  # what a user-defined learner prints as it is imported
         entry = find_named(name).loaded()
         settings = settings_of(entry.load())
-    meanings = {name: meaning_of(entry.name, name) if is_ours(entry) else "" for name in settings}
+        meanings = meanings_of(entry.load())
     return {
         "name": entry.name,
         "class": entry.target,
@@ -248,13 +248,13 @@ def _learner(name: str) -> dict[str, Any]:
         "version": entry.version,
         "tasks": list(entry.tasks),
         "settings": [
-            {"name": setting, "required": True, "meaning": meanings[setting]}
+            {"name": setting, "required": True, "meaning": meanings.get(setting, "")}
             if parameter.default is parameter.empty
             else {
                 "name": setting,
                 "required": False,
                 "default": parameter.default,
-                "meaning": meanings[setting],
+                "meaning": meanings.get(setting, ""),
             }
             for setting, parameter in settings.items()
         ],

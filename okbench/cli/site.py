@@ -65,18 +65,19 @@ def _learners() -> Iterator[LearnerFacts]:
     import inspect
 
     from okbench.learners.registry import catalogue, is_ours, settings_of
-    from okbench.learners.setting_meanings import meaning_of
+    from okbench.learners.settings import meanings_of
     from okbench.reports.site.about import LearnerFacts, SettingFacts
 
     for entry in catalogue().values():
         if not is_ours(entry):
             continue  # a package of others may do anything as it is imported
         cls = entry.load()
+        meanings = meanings_of(cls)
         settings = tuple(
             SettingFacts(
                 name,
                 "" if one.default is one.empty else f"{one.default}",
-                meaning_of(entry.name, name),
+                meanings.get(name, ""),
             )
             for name, one in settings_of(cls).items()
         )

@@ -32,13 +32,14 @@ from okbench.learners.holdings import Holdings
 from okbench.learners.origin import Origin
 from okbench.learners.registry import ALL_TASKS, settings_of
 from okbench.learners.rows import Block, all_finite
+from okbench.learners.settings import Declared, given
 
 
-class Estimator(ABC):
+class Estimator(Declared, ABC):
     """A learner as an estimator.
 
-    Settings are constructor arguments, stored unchanged under their own names. `begin` names the
-    problem and starts afresh; without it the first rows learned suggest the problem.
+    Settings are fields of the class (`okbench.learners.settings`). `begin` names the problem and
+    starts afresh; without it the first rows learned suggest the problem.
     """
 
     # those of a learner that is not registered; the decorator of the registry sets its own
@@ -74,6 +75,7 @@ class Estimator(ABC):
         self.draws = draws or Draws()
         self.updates = 0
         self._names = None
+        self.check_settings()
         self._start(problem)
         self._origin = self._new_origin(problem)
         self.problem = problem
@@ -121,7 +123,7 @@ class Estimator(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
-        return {name: getattr(self, name) for name in settings_of(type(self))}
+        return {name: given(self, name) for name in settings_of(type(self))}
 
     def set_params(self, **settings: Any) -> Self:
         """Change settings; they count from the next `begin` on."""
@@ -136,10 +138,10 @@ class Estimator(ABC):
 
     def __repr__(self) -> str:
         changed = [
-            f"{name}={getattr(self, name)!r}"
+            f"{name}={given(self, name)!r}"
             for name, parameter in settings_of(type(self)).items()
             if parameter.default is inspect.Parameter.empty
-            or getattr(self, name) != parameter.default
+            or given(self, name) != parameter.default
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 

@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from okbench.learners.compiled.losses import HINGE
-from okbench.learners.compiled.merging import placed
-from okbench.learners.compiled.rules.bsgd import BSGDRule, Partners, learn_bsgd
-from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.numeric.losses import HINGE
+from okbench.learners.numeric.merging import placed
+from okbench.learners.numeric.rules.bsgd import BSGDRule, Partners, learn_bsgd
+from okbench.learners.numeric.walks import RowStream
 from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_choice
+from okbench.learners.settings import Choice
 
 
 class BSGD(Pegasos):
@@ -34,8 +34,8 @@ class BSGD(Pegasos):
         self._rule = BSGDRule(
             budget=self.budget,
             loss=HINGE,
-            sharpness=self.sharpness,
-            decay=float(self.decay),
+            formula=self.formula,
+            decay=self.decay,
             merges=self.merges,
             looks_up=self._looks_up(),
         )
@@ -58,23 +58,11 @@ class BSGDMerging(BSGD):
     Merges whose losses differ by rounding are equally good, and the oldest partner is taken.
     """
 
+    search = Choice(
+        "golden", ("golden", "table"), meaning="how the place of a merged vector is computed"
+    )
+
     merges = True
-
-    def __init__(
-        self,
-        budget: int = 100,
-        width: float = 8.0,
-        decay: float = 1e-4,
-        search: str = "golden",
-    ) -> None:
-        self.budget = budget
-        self.width = width
-        self.decay = decay
-        self.search = search
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_choice(self, "search", ("golden", "table"))
 
     def _looks_up(self) -> bool:
         return self.search == "table"
@@ -85,8 +73,3 @@ class BSGDRemoval(BSGD):
     """Pegasos that removes the vector with the smallest coefficients when it is full."""
 
     merges = False
-
-    def __init__(self, budget: int = 100, width: float = 8.0, decay: float = 1e-4) -> None:
-        self.budget = budget
-        self.width = width
-        self.decay = decay

@@ -8,13 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import Entries, aligned, kernel_rows
-from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import CRAMPED, CROWDED, UNDRAWN, RowStream, Work, score_rows
 from okbench.learners.contract import FloatArray, Problem, RowsError
 from okbench.learners.kernel import KernelLearner
+from okbench.learners.numeric.lanes import Entries, aligned, kernel_rows
+from okbench.learners.numeric.supports import Supports
+from okbench.learners.numeric.walks import (
+    NEEDS_COLUMNS,
+    NEEDS_ENTRIES,
+    OUT_OF_DRAWS,
+    RowStream,
+    Work,
+    learn_slots,
+    score_rows,
+)
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import Whole
 
 
 class BudgetModel(NamedTuple):
@@ -28,11 +36,11 @@ class BudgetModel(NamedTuple):
 class BudgetedLearner(KernelLearner):
     """A kernel expansion of at most `budget` supports.
 
-    A subclass gives its settings as the numbers of a compiled rule, makes what the rule remembers
-    besides the supports, and calls its walk in `_advance`.
+    A subclass gives its settings as a rule (`okbench.learners.numeric.walks`), and makes what the
+    rule remembers besides the supports.
     """
 
-    budget: int
+    budget = Whole(100, at_least=1, meaning="the largest number of support vectors (B)")
 
     _model: BudgetModel | None = None
     _rule: Any
@@ -53,19 +61,24 @@ class BudgetedLearner(KernelLearner):
         """The Gram matrix of the supports, oldest first."""
         supports = self._learned().supports
         values = aligned(len(supports.order), supports.coefficients.shape[1])
-        kernel_rows(supports.entries, supports.lanes, self.sharpness, values)
+        kernel_rows(supports.entries, supports.lanes, self.formula, values)
         return values[np.ix_(self._slots, self._slots)]
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_whole(self, "budget", at_least=1)
 
     @abstractmethod
     def rule(self, problem: Problem) -> Any:
         """The learner in numbers: the rule of its walk."""
 
+    @property
+    def draws_removals(self) -> bool:
+        """Whether uniforms choose which support leaves."""
+        return False
+
     def memory(self, problem: Problem) -> Any:
         """What its rule remembers besides the supports, empty."""
+        return ()
+
+    def scratch(self, supports: Supports) -> Any:
+        """What its rule computes in."""
         return ()
 
     @property
@@ -90,19 +103,23 @@ class BudgetedLearner(KernelLearner):
         """Learn rows in order and fill in their scores; how many were learned."""
         stream = RowStream(Entries.of(block), targets, scores, self._position)
         widest = int((stream.rows.stops - stream.rows.starts).max(initial=0))
-        learned, reason = 0, CRAMPED
-        while reason in (CRAMPED, CROWDED):
+        walk = learn_slots(type(self._rule))  # type: ignore[arg-type]
+        learned, reason = 0, NEEDS_ENTRIES
+        while reason in (NEEDS_ENTRIES, NEEDS_COLUMNS):
             model = self._learned()
             supports = self._with_room(model.supports, widest)
-            if reason == CROWDED:
+            if reason == NEEDS_COLUMNS:
                 supports = supports.widened(widest)
-            model = model._replace(supports=supports)
-            reason, learned, size, updates = self._advance(
-                stream, learned, model, Work.of(supports)
-            )
-            self._model = model._replace(size=size)
+            n_draws = len(targets) - learned if self.draws_removals else 0
+            reason, learned, size, updates, n_removed = walk(
+                stream, learned, supports, model.size, self._rule, model.memory,
+                self.scratch(supports), self.draws.look_ahead(n_draws), Work.of(supports),
+            )  # fmt: skip
+            self._model = model._replace(supports=supports, size=size)
             self.updates += updates
-        if reason == UNDRAWN:
+            if self.draws_removals:
+                self.draws.use_up(n_removed)
+        if reason == OUT_OF_DRAWS:
             raise RowsError(f"{self.name}: the recorded draws end before row {learned}'s removal")
         return learned
 
@@ -110,15 +127,9 @@ class BudgetedLearner(KernelLearner):
         """Slots that a row of `widest` entries can take, whatever the rule makes of them."""
         return supports.with_room_for(widest)
 
-    @abstractmethod
-    def _advance(
-        self, stream: RowStream, first: int, model: BudgetModel, work: Work
-    ) -> tuple[int, int, int, int]:
-        """Learn from row `first` on: (why it ended, rows learned up to, size, updates)."""
-
     def _scores(self, block: Block) -> FloatArray:
         scores = np.empty((len(block), self._begun().n_columns))
         supports, size, _ = self._learned()
         lifted = Work.of(supports).lifted
-        score_rows(Entries.of(block), supports, size, self.sharpness, lifted, scores)
+        score_rows(Entries.of(block), supports, size, self.formula, lifted, scores)
         return scores

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.losses import HINGE, HINGE_CLOSED
-from okbench.learners.compiled.rules.dualsgd import (
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.loss_choice import LOSSES, check_loss, chosen_loss
+from okbench.learners.numeric.lanes import Entries, aligned, padded
+from okbench.learners.numeric.losses import HINGE, HINGE_CLOSED
+from okbench.learners.numeric.rules.dualsgd import (
     DualWorkspace,
     Features,
     Rule,
     learn_dual,
     score_dual,
 )
-from okbench.learners.compiled.walks import RowStream
-from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.loss_choice import check_loss, chosen_loss
+from okbench.learners.numeric.walks import RowStream
 from okbench.learners.pegasos import Pegasos, PegasosModel
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import Choice, Flag, Number, Whole, default
 
 
 @learner("DualSGD", paper="rrf", version=1)
@@ -33,27 +33,15 @@ class DualSGD(Pegasos):
     what it held of other classes (`stale`).
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        components: int = 200,
-        handed_over: int = 20,
-        width: float = 8.0,
-        decay: float = 1e-3,
-        loss: str | None = None,
-        epsilon: float = 0.1,
-        squared_width: bool = False,
-        stale: bool = False,
-    ) -> None:
-        self.budget = budget
-        self.components = components
-        self.handed_over = handed_over
-        self.width = width
-        self.decay = decay
-        self.loss = loss
-        self.epsilon = epsilon
-        self.squared_width = squared_width
-        self.stale = stale
+    components = Whole(200, at_least=1, meaning="number of random frequencies (D)")
+    handed_over = Whole(
+        20, at_least=1, meaning="support vectors that go over to the features at once"
+    )
+    decay = default(1e-3)
+    loss = Choice[str | None](None, LOSSES, meaning="the loss function")
+    epsilon = Number(0.1, at_least=0.0, meaning="residual up to which regression learns nothing")
+    squared_width = Flag(False, meaning="whether the frequencies are those of width²")
+    stale = Flag(False, meaning="whether a reused row keeps coefficients of other classes")
 
     @property
     def weights(self) -> FloatArray:
@@ -61,11 +49,6 @@ class DualSGD(Pegasos):
         self._begun()
         held = self._features.weights[:, : self._features.components]
         return held.reshape(len(held) // 2, -1)
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_whole(self, "components", at_least=1)
-        check_whole(self, "handed_over", at_least=1)
 
     def _start(self, problem: Problem) -> None:
         super()._start(problem)
@@ -76,8 +59,8 @@ class DualSGD(Pegasos):
             handed_over=min(self.handed_over, self.budget),
             loss=HINGE_CLOSED if loss == HINGE else loss,
             epsilon=epsilon,
-            decay=float(self.decay),
-            sharpness=self.sharpness,
+            decay=self.decay,
+            formula=self.formula,
             stale=self.stale,
         )
         self._leftover = aligned(problem.n_columns, self._rule.handed_over)
@@ -103,4 +86,4 @@ class DualSGD(Pegasos):
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         workspace = DualWorkspace.of(self._features)
-        score_dual(rows, self._learned().supports, workspace, self.sharpness, kernel, scores)
+        score_dual(rows, self._learned().supports, workspace, self.formula, kernel, scores)

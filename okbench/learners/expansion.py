@@ -7,18 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.expansion import (
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.kernel import KernelLearner
+from okbench.learners.numeric.expansion import (
     Expanding,
     LaneWork,
     Motion,
     learn_expansion,
     score_expansion,
 )
-from okbench.learners.compiled.lanes import Entries
-from okbench.learners.compiled.walks import RowStream
-from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.kernel import KernelLearner
+from okbench.learners.numeric.lanes import Entries
+from okbench.learners.numeric.walks import RowStream
 from okbench.learners.rows import Block
+from okbench.learners.settings import Number
 
 ROOM = 1024  # rows that could all join before the arrays of supports are looked at again
 
@@ -33,6 +34,9 @@ class ExpansionModel(NamedTuple):
 
 class Expansion(KernelLearner):
     """A kernel expansion without a bound: every row that changes the model stays in it."""
+
+    step = Number(1.0, above=0.0, meaning="step size of the updates (η)")
+    epsilon = Number(0.1, at_least=0.0, meaning="residual up to which regression learns nothing")
 
     _model: ExpansionModel | None = None
     _work: LaneWork
@@ -57,13 +61,9 @@ class Expansion(KernelLearner):
         supports, size, _ = self._learned()
         return supports.rows[:size]
 
-    def check_settings(self) -> None:
-        super().check_settings()
-        self.check_step()
-
     def motion(self, problem: Problem) -> Motion:
         """The learner in numbers."""
-        return Motion(self.loss(problem.task), float(self.step), self.sharpness)
+        return Motion(self.loss(problem.task), self.step, self.formula)
 
     def _learned(self) -> ExpansionModel:
         self._begun()
@@ -94,5 +94,5 @@ class Expansion(KernelLearner):
         work = LaneWork.of(problem.n_features, problem.n_columns).with_room_for(rows, 0, len(block))
         scores = np.empty((len(block), problem.n_columns))
         supports, size, state = self._learned()
-        score_expansion(rows, supports, size, self.sharpness, state, work, scores)
+        score_expansion(rows, supports, size, self.formula, state, work, scores)
         return scores

@@ -3,8 +3,8 @@
 Which base a new learner derives from depends on where its model lives:
 
 - `Expansion`: every row that joins stays. Bring losses, or a `motion`.
-- `BudgetedLearner`: at most `budget` rows stay. Bring a walk in `compiled/rules` that says which
-  support leaves, and `_advance`, which calls it.
+- `BudgetedLearner`: at most `budget` rows stay. Bring a rule (`numeric.walks`) that says which
+  support leaves.
 - `Pegasos`: at most `budget` vectors that may be merged, with steps of 1 / (decay · n).
 - `LinearOnMap` (module `linear`): weights on features. Bring the map.
 - `OnlineLearner` (module `base`): anything else.
@@ -18,36 +18,49 @@ anew for every call would cost too much; only learning writes to it. So several 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner, arrays_in
-from okbench.learners.compiled.losses import MISTAKE, SIGN
 from okbench.learners.contract import FloatArray, Problem, Task
+from okbench.learners.kernels import KERNELS, refuse_kernel
+from okbench.learners.numeric.losses import MISTAKE, SIGN
+from okbench.learners.origin import Origin
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Choice, Number
 
 BLOCK = 8192  # rows taken at once: bounds what it costs to read dense rows as sparse ones
 
 
 class KernelLearner(OnlineLearner):
-    """A learner whose model is a sum of Gaussian kernels at rows it has kept.
+    """A learner whose model is a sum of kernels at rows it has kept.
 
-    A subclass names the losses it moves by (codes of `compiled.losses`) and says how rows are kept.
+    A subclass names the losses it moves by (codes of `numeric.losses`) and says how rows are kept.
     """
+
+    width = Number(8.0, above=0.0, meaning="width of the kernel (σ)")
+    kernel = Choice("gaussian", KERNELS, is_later=True, meaning="the kernel by its name (κ)")
 
     has_gaussian_kernel = True
     classification_loss: ClassVar[int] = MISTAKE
     regression_loss: ClassVar[int] = SIGN
 
-    width: float  # of the kernel exp(-distance² / (2 width²))
-    sharpness: float  # the factor of the squared distance in its exponent
+    needs_unit_norm: ClassVar[bool] = False  # whether its rule is derived for κ(x, x) = 1
+
+    formula: Any  # the kernel in numbers
     step: float  # multiplies what a row adds
     epsilon: float  # residuals up to it are no loss in regression
 
     _position: int  # rows learned
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        if self.needs_unit_norm and not KERNELS[self.kernel].is_normalized:
+            raise refuse_kernel(
+                self, "its rule is derived for kernels with κ(x, x) = 1, and this is none"
+            )
 
     def loss(self, task: Task) -> int:
         """The code of the loss for a task."""
@@ -67,18 +80,13 @@ class KernelLearner(OnlineLearner):
     def support_rows(self) -> NDArray[np.int64]:
         """Where in the stream the supports were met, counted from 0, oldest first."""
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_number(self, "width", above=0.0)
-
-    def check_step(self) -> None:
-        """The same for the step and the silent tube, which most have."""
-        check_number(self, "step", above=0.0)
-        check_number(self, "epsilon", at_least=0.0)
+    def _new_origin(self, problem: Problem) -> Origin:
+        if not KERNELS[self.kernel].is_shift_invariant:
+            return Origin()
+        return super()._new_origin(problem)
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
-        self.sharpness = -0.5 / float(self.width) / float(self.width)
+        self.formula = KERNELS[self.kernel].numbers(self.width)
         self._position = 0
         self._clear(problem)
 

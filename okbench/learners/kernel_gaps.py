@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import diags_array
 
-from okbench.learners.compiled.kernel_gaps import pair_products
 from okbench.learners.contract import FloatArray, RowsError
-from okbench.learners.frequencies import KERNELS
+from okbench.learners.kernels import KERNELS
 from okbench.learners.linear import stretches
 from okbench.learners.maps import FourierMap
+from okbench.learners.numeric.kernel_gaps import pair_products
 from okbench.learners.rows import Block
 
 
@@ -19,7 +19,7 @@ def fourier_gaps(
     fourier: FourierMap,
     scales: FloatArray,
     block: Block,
-    exact: Callable[[FloatArray], FloatArray] = KERNELS["gaussian"],
+    exact: Callable[[FloatArray], FloatArray] = KERNELS["gaussian"].profile,
 ) -> FloatArray:
     """|z(x)·z(x') / D − k(x, x')| for rows 0 and 1, 2 and 3, …: two equal numbers per pair.
 

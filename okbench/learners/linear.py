@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from okbench.learners.base import OnlineLearner
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.losses import HINGE, RESIDUAL
-from okbench.learners.compiled.rules.linear import learn_on_map, score_on_map
 from okbench.learners.contract import Draws, FloatArray, Problem, Task
 from okbench.learners.maps import FeatureMap
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.losses import HINGE, RESIDUAL
+from okbench.learners.numeric.rules.linear import learn_on_map, score_on_map
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Number
 
 STRETCH_ROWS, STRETCH_BYTES = 256, 512 * 1024  # projected rows are still in cache when walked
 
@@ -26,22 +26,18 @@ class LinearOnMap(OnlineLearner):
     A learner names its map in `feature_map`, and its losses when they are not hinge and residual.
     """
 
+    step = Number(0.002, above=0.0, meaning="step size of the updates (η)")
+    epsilon = Number(0.1, at_least=0.0, meaning="residual up to which regression learns nothing")
+
     classification_loss: ClassVar[int] = HINGE
     regression_loss: ClassVar[int] = RESIDUAL
 
-    step: float
-    epsilon: float
     map: FeatureMap
     weights: FloatArray  # columns × features
 
     @abstractmethod
     def feature_map(self, problem: Problem, draws: Draws) -> FeatureMap:
         """The map for this problem."""
-
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_number(self, "step", above=0.0)
-        check_number(self, "epsilon", at_least=0.0)
 
     def loss(self, task: Task) -> int:
         """The code of the loss for a task."""
@@ -52,8 +48,7 @@ class LinearOnMap(OnlineLearner):
         return super().nbytes + (self.map.nbytes if self.problem else 0)
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
-        self._silent, self._rate = float(self.epsilon), float(self.step)
+        self._silent, self._rate = self.epsilon, self.step
         self.map = self.feature_map(problem, self.draws)
         self.weights = aligned(problem.n_columns, self.map.size)
 

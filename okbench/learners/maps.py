@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from okbench.learners.compiled.fourier import project_dense, project_sparse
-from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows
-from okbench.learners.compiled.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES
 from okbench.learners.contract import FloatArray
+from okbench.learners.numeric.fourier import project_dense, project_sparse
+from okbench.learners.numeric.lanes import Entries, Lanes, aligned, kernel_rows
+from okbench.learners.numeric.rules.linear import AS_THEY_ARE, COSINES_THEN_SINES
 from okbench.learners.rows import Block
 
 # Share of values present from which a product of matrices is the faster way to the same bits.
@@ -78,7 +78,7 @@ class NystroemMap:
     """basisᵀ k(x), where k(x) is the kernel of x and every lane, and clear lanes have no basis."""
 
     lanes: Lanes
-    sharpness: float  # the factor of the squared distance in the kernel's exponent
+    formula: Any  # the kernel in numbers
     basis: FloatArray  # lanes × features
 
     finish: ClassVar[int] = AS_THEY_ARE
@@ -100,7 +100,7 @@ class NystroemMap:
         norms = block.squared_norms[first : first + len(out)]
         rows = Entries(block.values, block.columns, starts[:-1], starts[1:], norms)
         kernel = np.empty((len(out), len(self.basis)))
-        kernel_rows(rows, self.lanes, self.sharpness, kernel)
+        kernel_rows(rows, self.lanes, self.formula, kernel)
         project_dense(kernel, 0, self.basis, out)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.expansion import Motion
 from okbench.learners.contract import Problem
 from okbench.learners.expansion import Expansion
+from okbench.learners.numeric.expansion import Motion
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Number, default
 
 
 @learner("Norma", paper="lsokl", version=1, tasks=("regression",))
@@ -17,24 +17,10 @@ class Norma(Expansion):
     others narrow it by nu step, if need be below 0.
     """
 
-    def __init__(
-        self,
-        width: float = 8.0,
-        step: float = 0.03,
-        decay: float = 0.03,
-        nu: float = 0.4,
-        epsilon: float = 0.1,
-    ) -> None:
-        self.width = width
-        self.step = step
-        self.decay = decay
-        self.nu = nu
-        self.epsilon = epsilon
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number(self, "decay", at_least=0.0)
-        check_number(self, "nu", at_least=0.0)
+    step = default(0.03)
+    epsilon = Number(0.1, at_least=0.0, meaning="half-width of the tube at the start")
+    decay = Number(0.03, at_least=0.0, meaning="strength of the regulariser (λ)")
+    nu = Number(0.4, at_least=0.0, meaning="share of the rows outside the tube (ν)")
 
     def motion(self, problem: Problem) -> Motion:
         return (

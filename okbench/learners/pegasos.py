@@ -8,15 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from okbench.learners.base import OnlineLearner
-from okbench.learners.compiled.lanes import Entries, aligned
-from okbench.learners.compiled.pegasos import score_rows_of
-from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import RowStream
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.holdings import Holdings
 from okbench.learners.kernel import BLOCK, model_bytes
+from okbench.learners.numeric.kernels import Gaussian
+from okbench.learners.numeric.lanes import Entries, aligned
+from okbench.learners.numeric.pegasos import score_rows_of
+from okbench.learners.numeric.supports import Supports
+from okbench.learners.numeric.walks import RowStream
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Number, Whole
 
 
 class PegasosModel(NamedTuple):
@@ -30,13 +31,14 @@ class PegasosModel(NamedTuple):
 class Pegasos(OnlineLearner):
     """A kernel expansion of at most `budget` vectors; row n moves it by 1 / (decay · n)."""
 
+    budget = Whole(100, at_least=1, meaning="the largest number of support vectors (B)")
+    width = Number(8.0, above=0.0, meaning="width of the kernel exp(-‖x - z‖² / (2 width²)) (σ)")
+    decay = Number(1e-4, above=0.0, meaning="strength of the regulariser (λ)")
+
     has_gaussian_kernel = True
     holdings = Holdings(supports="all")  # a merged vector may have any column
 
-    budget: int
-    width: float  # of the kernel exp(-distance² / (2 width²))
-    decay: float  # λ
-    sharpness: float  # the factor of the squared distance in its exponent
+    formula: Gaussian
 
     _model: PegasosModel | None = None
 
@@ -60,21 +62,14 @@ class Pegasos(OnlineLearner):
     def nbytes(self) -> int:
         return model_bytes(self)
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_whole(self, "budget", at_least=1)
-        check_number(self, "width", above=0.0)
-        check_number(self, "decay", above=0.0)
-
     @property
     def _factor(self) -> float:
         """What all coefficients share and the compiled loops leave out."""
         return 1.0
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         supports = Supports.dense(problem.n_features, problem.n_columns, self.budget)
-        self.sharpness = -0.5 / float(self.width) / float(self.width)
+        self.formula = Gaussian.of(self.width)
         self._model = PegasosModel(supports, 0, 0)
 
     def _learned(self) -> PegasosModel:
@@ -113,4 +108,4 @@ class Pegasos(OnlineLearner):
 
     def _score(self, rows: Entries, scores: FloatArray, kernel: FloatArray) -> None:
         """Fill in the scores of rows without the shared factor."""
-        score_rows_of(rows, self._learned().supports, self.sharpness, kernel, scores)
+        score_rows_of(rows, self._learned().supports, self.formula, kernel, scores)

@@ -127,18 +127,17 @@ def learner(
 
     def announce(cls: Class) -> Class:
         cls.name, cls.paper, cls.version, cls.tasks = name, paper, version, tasks  # type: ignore[attr-defined]
-        cls.__doc__ = _with_settings(cls, name)
+        cls.__doc__ = _with_settings(cls)
         return cls
 
     return announce
 
 
-def _with_settings(cls: type, name: str) -> str:
+def _with_settings(cls: type) -> str:
     """The documentation of a class, and what its settings mean."""
-    from okbench.learners.setting_meanings import meaning_of  # reports import this module
+    from okbench.learners.settings import meanings_of  # reports import this module
 
-    known = settings_of(cls) if cls.__module__.startswith(f"{__package__}.") else ()
-    lines = [f"    {each}: {words}" for each in known if (words := meaning_of(name, each))]
+    lines = [f"    {each}: {words}" for each, words in meanings_of(cls).items()]
     text = inspect.cleandoc(cls.__doc__ or "")
     return "\n".join([text, "", "Settings:", *lines]) if lines else text
 
@@ -237,6 +236,42 @@ def settings_of(cls: type) -> Mapping[str, inspect.Parameter]:
         for name, parameter in parameters.items()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
+
+
+_FIELDS = ("Number", "Whole", "Flag", "Choice", "Numbers", "Words", "default")
+
+
+@cache
+def declared_defaults(target: str) -> Mapping[str, Any]:
+    """The settings of one of okbench's own learners with their defaults, read from the source of
+    the class and of its bases (`okbench.learners.settings`); nothing is imported."""
+    module, _, name = target.partition(":")
+    source = Path(__file__).parents[2].joinpath(*module.split(".")).with_suffix(".py")
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    places = {
+        alias.asname or alias.name: f"{one.module}:{alias.name}"
+        for one in tree.body
+        if isinstance(one, ast.ImportFrom)
+        for alias in one.names
+    }
+    classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
+    defaults: dict[str, Any] = {}
+    for base in reversed([ast.unparse(one) for one in classes[name].bases]):
+        place = f"{module}:{base}" if base in classes else places.get(base, "")
+        if place.startswith("okbench.learners."):
+            defaults |= declared_defaults(place)
+    for one in classes[name].body:
+        if isinstance(one, ast.Assign):
+            setting = ast.unparse(one.targets[0])
+            defaults.pop(setting, None)  # where it is a constant of this class
+            if isinstance(one.value, ast.Call) and _function_of(one.value) in _FIELDS:
+                defaults[setting] = ast.literal_eval(one.value.args[0])
+    return defaults
+
+
+def _function_of(call: ast.Call) -> str:
+    """The name of the function, without the types in brackets behind it."""
+    return ast.unparse(call.func).partition("[")[0]
 
 
 def annotations_of(cls: type) -> Mapping[str, Any]:

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner, arrays_in
-from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.rules.rrf import (
+from okbench.learners.contract import FloatArray, Problem, Rows
+from okbench.learners.kernel import BLOCK
+from okbench.learners.kernel_gaps import fourier_gaps
+from okbench.learners.loss_choice import LOSSES, check_loss, chosen_loss
+from okbench.learners.maps import FourierMap
+from okbench.learners.numeric.lanes import aligned, padded
+from okbench.learners.numeric.rules.rrf import (
     Model,
     Rates,
     Workspace,
     learn_with_scales,
     score_with_scales,
 )
-from okbench.learners.contract import FloatArray, Problem, Rows
-from okbench.learners.kernel import BLOCK
-from okbench.learners.kernel_gaps import fourier_gaps
-from okbench.learners.loss_choice import check_loss, chosen_loss
-from okbench.learners.maps import FourierMap
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
 FIRST_WEIGHTS = 0.01  # their standard deviation, in the authors' program
 
@@ -39,25 +39,15 @@ class RRF(OnlineLearner):
     regression eps_insensitive (silent up to epsilon), l1 or l2; by default the first of them.
     """
 
-    has_gaussian_kernel = True
+    components = Whole(100, at_least=1, meaning="number of random frequencies (D)")
+    width = Number(1.0, above=0.0, meaning="width of the kernel exp(-‖x - z‖² / (2 width²)) (σ)")
+    step = Number(0.003, above=0.0, meaning="step size of the updates (η)")
+    scale_step = Number(1e-4, at_least=0.0, meaning="step of the scales of the frequencies")
+    decay = Number(0.0, at_least=0.0, meaning="strength of the regulariser (λ)")
+    loss = Choice[str | None](None, LOSSES, meaning="the loss function")
+    epsilon = Number(0.1, at_least=0.0, meaning="residual up to which regression learns nothing")
 
-    def __init__(
-        self,
-        components: int = 100,
-        width: float = 1.0,
-        step: float = 0.003,
-        scale_step: float = 1e-4,
-        decay: float = 0.0,
-        loss: str | None = None,
-        epsilon: float = 0.1,
-    ) -> None:
-        self.components = components
-        self.width = width
-        self.step = step
-        self.scale_step = scale_step
-        self.decay = decay
-        self.loss = loss
-        self.epsilon = epsilon
+    has_gaussian_kernel = True
 
     @property
     def log_scales(self) -> FloatArray:
@@ -87,20 +77,11 @@ class RRF(OnlineLearner):
         held = (self._model, self._origin) if self.problem else ()
         return sum(array.nbytes for array in arrays_in(held))
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_whole(self, "components", at_least=1)
-        check_number(self, "width", above=0.0)
-        check_number(self, "step", above=0.0)
-        check_number(self, "scale_step", at_least=0.0)
-        check_number(self, "decay", at_least=0.0)
-
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         check_loss(self, problem.task)
         loss, epsilon = chosen_loss(self, problem.task)
         keep = 1.0 - self.step * self.decay
-        self._rates = Rates(loss, epsilon, float(self.step), float(self.scale_step), keep)
+        self._rates = Rates(loss, epsilon, self.step, self.scale_step, keep)
         self._model = self._drawn(problem)
 
     def _drawn(self, problem: Problem) -> Model:

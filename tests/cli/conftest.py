@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from okbench.cli import main
+from tests.shared import in_threads
+
+__all__ = ["in_threads"]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from okbench.base.errors import UsageError
 from okbench.learners.registry import ALLOWED, allow, find, is_allowed
 from tests.cli.conftest import Okbench
+from tests.shared import mostly_slow
 
 LOUD = """\
 from pathlib import Path
@@ -53,6 +54,7 @@ def table(tmp_path: Path) -> str:
     return "t.yaml"
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_no_command_imports_a_learner_that_only_a_table_names(
     okbench: Okbench, table: str, tmp_path: Path
 ) -> None:
@@ -75,6 +77,7 @@ def test_no_command_imports_a_learner_that_only_a_table_names(
         assert not (tmp_path / "imported").exists(), command
 
 
+@pytest.mark.usefixtures("in_threads")
 @pytest.mark.parametrize("command", [("run", "--dry-run"), ("run", "--jobs", "1")])
 def test_the_refusal_is_a_command_to_paste(
     okbench: Okbench, table: str, tmp_path: Path, command: tuple[str, ...]
@@ -97,20 +100,17 @@ def test_every_learner_that_needs_it_is_named_in_one_refusal(
     assert refused.err.rstrip().endswith("--allow-learner one:A --allow-learner two.three:B")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        ("--allow-learner", "loud:Loud"),
-        ("--allow-learner", "loud"),
-        ("--learners", "loud:Loud"),
-    ],
-)
-def test_a_learner_named_on_the_command_line_is_run(
+GIVEN = [("--learners", "loud:Loud"), ("--allow-learner", "loud:Loud"), ("--allow-learner", "loud")]
+
+
+@pytest.mark.parametrize("given", mostly_slow(GIVEN, GIVEN[:1]))
+def test_a_learner_named_on_the_command_line_is_run_in_a_process_of_its_own(
     okbench: Okbench, table: str, given: tuple[str, str]
 ) -> None:
     assert okbench("run", table, "--jobs", "1", *given).code == 0
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_a_learner_that_the_environment_names_is_run(
     okbench: Okbench, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Okbench
+from tests.shared import mostly_slow
 
 
 def test_an_error_is_printed_once_and_its_repeats_are_counted(okbench: Okbench) -> None:
@@ -29,7 +30,7 @@ def test_an_error_is_printed_once_and_its_repeats_are_counted(okbench: Okbench) 
     assert f"{len(failed)} checks failed, {len(failed) - 1} of them with the error" in said.err
 
 
-@pytest.mark.parametrize("learner", ["FOGD", "rbp"])
+@pytest.mark.parametrize("learner", mostly_slow(["FOGD", "rbp"], ["rbp"]))
 def test_a_learner_of_okbench_passes(okbench: Okbench, learner: str) -> None:
     said = okbench("check-learner", learner)
     assert (said.code, said.err) == (0, "")
@@ -60,16 +61,16 @@ class Ends(Constant):
 """
 
 
-@pytest.mark.parametrize(
-    ("learner", "reason"),
-    [
-        ("Endless", "no return within 2 s; its process was ended"),
-        ("Interrupts", "KeyboardInterrupt"),
-        ("Ends", "worker died (exit 7)"),
-    ],
-)
+REASONS = {
+    "Endless": "no return within 2 s; its process was ended",
+    "Interrupts": "KeyboardInterrupt",
+    "Ends": "worker died (exit 7)",
+}
+
+
+@pytest.mark.parametrize("learner", mostly_slow(REASONS, ["Ends"]))
 def test_a_learner_that_does_not_come_back_fails_its_checks_and_no_others(
-    learner: str, reason: str, tmp_path: Path
+    learner: str, tmp_path: Path
 ) -> None:
     seconds = f"85{os.getpid()}"
     text = MISBEHAVING.replace("{seconds}", seconds)
@@ -85,7 +86,7 @@ def test_a_learner_that_does_not_come_back_fails_its_checks_and_no_others(
     )
     lines = ended.stdout.splitlines()
     assert ended.returncode == 1, ended.stderr
-    assert any(line.startswith("failed") and reason in line for line in lines)
+    assert any(line.startswith("failed") and REASONS[learner] in line for line in lines)
     assert any(line.startswith("passed") for line in lines)
     assert "Traceback" not in ended.stderr
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)

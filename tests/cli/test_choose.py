@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def test_the_answer_is_a_frontier_and_a_command_that_runs(
     names: dict[str, object] = {}
     exec("\n".join(found["use"]["python"]), names)
     learner: Any = names["learner"]
-    assert learner.get_params() == by_label[found["winner"]]["settings"]
+    assert by_label[found["winner"]]["settings"].items() <= learner.get_params().items()
 
 
 def test_the_lines_of_python_are_the_learner_that_was_measured(
@@ -157,7 +158,7 @@ def test_the_text_says_who_is_best_and_why_others_are_not(okbench: Okbench, rows
     notes = printed.out.partition("* On the frontier")[2].partition("To use it:")[0]
     assert max(map(len, notes.splitlines())) <= 100
     assert "has the best mistake rate on 675 rows." in printed.out
-    assert "Settings of RBP[budget=20]: budget 20" in printed.out
+    assert re.search(r"Settings of RBP\[budget=20\]: .*budget 20", printed.out)
     assert "okbench run --data 'my rows.csv' --task binary --drop id" in printed.out
 
 

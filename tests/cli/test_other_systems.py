@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import okbench
 
 SOURCE = Path(okbench.__file__).parent
@@ -49,12 +51,14 @@ def other_system(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_where_posix_is_not(tmp_path: Path) -> None:
     done = other_system("list", "tables", cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "demo" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_table_is_run_or_refused_in_a_sentence_where_posix_is_not(tmp_path: Path) -> None:
     arguments = ("run", "demo", "--datasets", "breast-cancer", "--learners", "RBP", "--trials", "1")
     done = other_system(*arguments, "--jobs", "2", cwd=tmp_path)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Okbench, Printed
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 MINE = """\
 import numpy as np
 
@@ -367,12 +368,13 @@ def test_trials_that_were_all_stopped_still_name_their_machine(
     okbench: Okbench, mine: Path
 ) -> None:
     (mine / "slow.py").write_text(
-        "import time\n\n\nclass Slow:\n    def learn(self, X, y):\n        time.sleep(60)\n\n"
+        "import time\n\n\nclass Slow:\n    def learn(self, X, y):\n        time.sleep(0.1)\n"
+        "        return y\n\n"
         "    def predict(self, X):\n        return X[:, 0]\n",
         encoding="utf-8",
     )
     words = ("--datasets", "breast-cancer", "--learners", "Slow", "--with", "slow:Slow")
-    done = okbench("run", "demo", *words, "--trials", "1", "--jobs", "1", "--time-limit", "1s")
+    done = okbench("run", "demo", *words, "--trials", "1", "--jobs", "1", "--time-limit", "0.05s")
     assert "timeout" in done.out
     assert "not recorded" not in done.out.partition("Machine of okbench")[2]
 

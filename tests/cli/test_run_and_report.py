@@ -16,6 +16,7 @@ import pytest
 
 from okbench.trials.store.files import Store
 from tests.cli.conftest import Okbench
+from tests.shared import mostly_slow
 
 
 def test_run_prints_the_table_on_stdout_and_nothing_else_there(okbench: Okbench, tiny: str) -> None:
@@ -36,15 +37,19 @@ def test_running_again_runs_nothing_and_prints_the_same_table(okbench: Okbench, 
     assert Path("runs/tiny.jsonl").read_bytes() == lines
 
 
-def test_any_number_of_jobs_gives_the_same_mistakes(okbench: Okbench, tiny: str) -> None:
+@pytest.mark.parametrize(
+    "more", mostly_slow([(), ("--backend", "processes")], [()]), ids=["threads", "processes"]
+)
+def test_any_number_of_jobs_gives_the_same_mistakes(
+    okbench: Okbench, tiny: str, more: tuple[str, ...]
+) -> None:
     def means(results: str, *more: str) -> list[str]:
         okbench("run", tiny, "--results", results, *more)
         said = okbench("report", tiny, "--results", results, "--format", "csv")
         return [row["mean"] + row["std"] for row in csv.DictReader(io.StringIO(said.out))]
 
     alone = means("alone", "--jobs", "1")
-    assert means("pair", "--jobs", "2") == alone
-    assert means("processes", "--jobs", "2", "--backend", "processes") == alone
+    assert means("pair", "--jobs", "2", *more) == alone
     assert all(alone)
 
 
@@ -104,6 +109,7 @@ def test_dry_run_estimates_from_earlier_outcomes(okbench: Okbench, tiny: str) ->
     assert "from earlier outcomes" in said.out
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_a_tables_own_limit_is_announced_kept_and_shown(okbench: Okbench, tiny: str) -> None:
     okbench("run", tiny, "--jobs", "1", "--trials", "1")
     text = Path(tiny).read_text(encoding="utf-8")
@@ -129,6 +135,7 @@ def test_timing_marks_the_outcomes_as_measured_alone(okbench: Okbench, tiny: str
     assert all(cell["timed"] for cell in cells)
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_a_learner_that_fails_is_reported_and_the_others_are_printed(
     okbench: Okbench, tmp_path: Path
 ) -> None:
@@ -176,6 +183,7 @@ class Slow:
 """
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_says_what_is_kept_and_that_the_command_continues(tmp_path: Path, tiny: str) -> None:
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     more = ["--with", "slow:Slow", "--learners", "Slow", "--trials", "200", "--jobs", "1"]
@@ -239,8 +247,14 @@ class ChattyHere(Chatty):
 """
 
 
-@pytest.mark.parametrize("learner", ["Chatty", "ChattyHere"])
-def test_what_a_learner_prints_is_kept_out_of_stdout(tmp_path: Path, learner: str) -> None:
+COMMANDS = ("run", "record and replay", "check-learner")
+
+
+@pytest.mark.parametrize("command", mostly_slow(COMMANDS, ["run"]))
+@pytest.mark.parametrize("learner", mostly_slow(["Chatty", "ChattyHere"], ["Chatty"]))
+def test_what_a_learner_prints_is_kept_out_of_stdout(
+    tmp_path: Path, learner: str, command: str
+) -> None:
     (tmp_path / "chatty.py").write_text(CHATTY, encoding="utf-8")
     (tmp_path / "t.yaml").write_text(
         "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 1}\n"
@@ -249,14 +263,17 @@ def test_what_a_learner_prints_is_kept_out_of_stdout(tmp_path: Path, learner: st
     )
     record = ("record", "t.yaml", "--datasets", "breast-cancer", "--learners", "A", "-o", "r.json")
     allowed = ("--allow-learner", "chatty")
-    for arguments, first in (
-        (("run", "t.yaml", "--format", "json", *allowed), "{"),
-        ((*record, *allowed), "r.json"),
-        (("replay", "r.json", *allowed), '{"record"'),
-        (("check-learner", f"chatty:{learner}"), "passed"),
-    ):
-        command = [sys.executable, "-c", "from okbench.cli import main; main()", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    lines = {
+        "run": [(("run", "t.yaml", "--format", "json", *allowed), "{")],
+        "record and replay": [
+            ((*record, *allowed), "r.json"),
+            (("replay", "r.json", *allowed), '{"record"'),
+        ],
+        "check-learner": [(("check-learner", f"chatty:{learner}"), "passed")],
+    }
+    for arguments, first in lines[command]:
+        line = [sys.executable, "-c", "from okbench.cli import main; main()", *arguments]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout.startswith(first), (arguments, done.stdout, done.stderr)
         assert "at it" not in done.stdout
         assert "at it" in done.stderr

@@ -136,7 +136,7 @@ def test_an_added_dataset_is_not_scaled_and_nobody_takes_what_follows_for_a_resu
     Path("wide.csv").write_text("a,b,income,y\n" + text, encoding="utf-8")
     said = okbench("add", "wide.csv", "--name", "wide", "--target", "y")
     assert "'income' varies" in said.err
-    assert "okbench run, init and choose have it; okbench add keeps columns as they are" in said.err
+    assert "(before okbench add: scale it in the file), or drop it" in said.err
     Path("t.yaml").write_text(
         "title: t\nprotocol: {kind: single-pass, metric: mistake_rate, runs: 2}\n"
         "settings: {width: 1.5}\nlearners: {FOGD: {}}\ndatasets: {wide: {}}\n",

@@ -38,11 +38,11 @@ def test_a_learner_shows_its_class_and_settings(okbench: Okbench) -> None:
 
 
 def test_the_meaning_of_a_setting_is_shown_and_documented(okbench: Okbench) -> None:
-    from okbench.learners.registry import find
-    from okbench.learners.setting_meanings import meaning_of
+    from okbench import FOGD
 
-    assert meaning_of("FOGD", "width") in okbench("show", "FOGD").out
-    assert f"width: {meaning_of('FOGD', 'width')}" in str(find("FOGD").load().__doc__)
+    meaning = FOGD.width.meaning
+    assert meaning in okbench("show", "FOGD").out
+    assert f"width: {meaning}" in str(FOGD.__doc__)
 
 
 def test_a_learner_of_one_s_own_is_shown(okbench: Okbench) -> None:

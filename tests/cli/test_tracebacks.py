@@ -10,6 +10,7 @@ import pytest
 from okbench.base import tracebacks
 from tests.cli.conftest import Okbench
 
+pytestmark = pytest.mark.usefixtures("in_threads")
 RAISES = """\
 import numpy as np
 

@@ -18,11 +18,12 @@ from okbench.datasets.fetch.fetching import FetchResult, verify
 from okbench.datasets.prepare.loading import load_afresh
 from okbench.datasets.user.user_entry import add_user_dataset
 from tests.datasets.fetch_world import ROWS, World, sha256
-from tests.io_faults import KINDS, Fault, Kind, each_call_failing
+from tests.io_faults import FULL_DISK, KINDS, Fault, Kind, each_call_failing
+from tests.shared import mostly_slow
 
 RIGHT = sha256(ROWS)
 FEW = b"1 1:2 2:4\n-1 1:1\n1 3:5\n-1 2:1\n"
-every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+every_kind = pytest.mark.parametrize("kind", mostly_slow(KINDS, [FULL_DISK]), ids=str)
 
 
 def put_back(folder: Path, saved: Path) -> None:

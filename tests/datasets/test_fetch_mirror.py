@@ -293,10 +293,12 @@ def test_a_file_that_shrank_counts_as_gone(world: World) -> None:
     assert world.fetch().state == "fetched"
 
 
+@pytest.mark.slow
 @pytest.mark.shared("the mirror's 25 sets")
 def test_every_set_of_the_shared_mirror_is_fetched_and_checked(world: World) -> None:
     results = fetch(dataset_catalogue.dataset_names(), mirror=SHARED / "data")
-    held = {path.name for path in (SHARED / "data").rglob("*") if path.is_file()}
+    paths = [path for path in (SHARED / "data").rglob("*") if path.is_file()]
+    held = {path.name for path in paths if path.parent.name != "li-train"}
     taken = {result.path.name for result in results if result.path}
     unused = {"README.md", "manifest.yaml", "sources.yaml", "shuttle.trn.Z", "shuttle.tst"} | {
         f"{name}Data.mat" for name in ("Air", "Device", "Energy", "Har", "Movement")

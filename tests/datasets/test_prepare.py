@@ -16,6 +16,7 @@ from okbench.datasets.catalogue.specs import Split, VariantSpec
 from okbench.datasets.prepare import preparation
 from okbench.datasets.prepare.preparation import Prepared, Ranges, prepare, scaled_rows
 from okbench.datasets.readers.multi_file_rows import FileRows, MultiFileRows, distinct
+from tests.shared import mostly_slow
 
 X = np.array([[0.0, 10.0, 5.0], [1.0, 30.0, 5.0], [4.0, 20.0, 5.0], [2.0, 15.0, 5.0]])
 Y = np.array([-1.0, 1.0, 1.0, -1.0])
@@ -133,7 +134,7 @@ def peak_of(path: Path, scale: str) -> tuple[int, int, int]:
     return width, stored, 1024 * kilobytes
 
 
-@pytest.mark.parametrize("scale", ["none", "[0,1]", "unit norm"])
+@pytest.mark.parametrize("scale", mostly_slow(["none", "[0,1]", "unit norm"], ["[0,1]"]))
 def test_a_huge_index_takes_no_memory(tmp_path: Path, scale: str) -> None:
     path = tmp_path / "rows"
     path.write_text("1 1:0.5\n-1 109951162:1\n1 2:0.3\n-1 10000000:7\n", encoding="utf-8")
@@ -142,6 +143,7 @@ def test_a_huge_index_takes_no_memory(tmp_path: Path, scale: str) -> None:
     assert grown < 32 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["none", "[0,1]"])
 def test_memory_is_in_proportion_to_the_values_of_sparse_rows(tmp_path: Path, scale: str) -> None:
     draws = np.random.default_rng(0)

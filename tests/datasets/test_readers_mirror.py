@@ -18,9 +18,10 @@ from okbench.datasets.dataset_types import Dataset
 from okbench.datasets.prepare import loading
 from okbench.datasets.prepare.loading import missing_files, prepared_rows
 from okbench.datasets.readers.libsvm import read_libsvm
-from tests.shared import SHARED
+from tests.shared import SHARED, mostly_slow
 
 MIRROR = SHARED / "data"
+SMALL = ("german", "dna", "mg", "housing", "abalone")
 LARGE = frozenset({"KDDCUP99"})  # half a minute; its counts are read in the test of its own
 
 pytestmark = pytest.mark.shared("readers against the mirror's files")
@@ -57,7 +58,10 @@ def libsvm_files() -> list[str]:
     return [name for name, file in manifest().items() if "max_index" in file]
 
 
-@pytest.mark.parametrize("name", libsvm_files())
+@pytest.mark.parametrize(
+    "name",
+    mostly_slow(libsvm_files(), [n for n in libsvm_files() if n.partition("/")[0] in SMALL]),
+)
 def test_a_libsvm_file_has_the_rows_and_labels_of_the_manifest(name: str) -> None:
     known = manifest()[name]
     rows = read_libsvm(MIRROR / name)
@@ -85,8 +89,13 @@ def loaded(name: str, variant: str) -> Dataset:
 
 
 @pytest.mark.usefixtures("_mirror")
-@pytest.mark.parametrize(("name", "variant"), variants())
-def test_a_variant_has_the_rows_width_and_classes_it_promises(name: str, variant: str) -> None:
+@pytest.mark.parametrize(
+    "of",
+    mostly_slow(variants(), [each for each in variants() if each[0] in SMALL]),
+    ids="-".join,
+)
+def test_a_variant_has_the_rows_width_and_classes_it_promises(of: tuple[str, str]) -> None:
+    name, variant = of
     entry, chosen = dataset_catalogue.spec(name), dataset_catalogue.spec(name).variants[variant]
     if missing_files(entry, chosen):
         with pytest.raises(DataError, match="okbench fetch"):
@@ -134,6 +143,7 @@ def test_the_published_orders_are_orders_counted_from_zero() -> None:
     assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(2000), (20, 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_mirror")
 def test_mnist_in_two_classes_is_the_split_of_the_paper() -> None:
     two, ten = loaded("mnist", "ik"), loaded("mnist", "all")

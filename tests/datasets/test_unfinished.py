@@ -24,6 +24,7 @@ from okbench.datasets.prepare.unfinished import UnfinishedFile
 from okbench.datasets.readers.chunks import Position, chunks
 from okbench.datasets.readers.disk_array import DiskArray, disk_full
 from okbench.datasets.readers.words import Words
+from tests.shared import mostly_slow
 
 ROWS = 16_000
 KINDS = ["csv", "csv.gz", "csv several", "libsvm", "libsvm.bz2", "parquet"]
@@ -111,8 +112,12 @@ def test_reading_goes_on_byte_for_byte(
     assert len(set(read)) == len(read) == tries - 1 >= 3  # each try began behind the one before
 
 
-@pytest.mark.parametrize(("states", "is_damaged"), [(1, False), (3, False), (3, True)])
-def test_a_reading_that_was_killed_goes_on(states: int, is_damaged: bool, tmp_path: Path) -> None:
+CASES = [(1, False), (3, False), (3, True)]
+
+
+@pytest.mark.parametrize("case", mostly_slow(CASES, CASES[1:2]))
+def test_a_reading_that_was_killed_goes_on(case: tuple[int, bool], tmp_path: Path) -> None:
+    states, is_damaged = case
     entered(tmp_path, "csv.gz")
     expected = prepared(tmp_path)
     again(tmp_path)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from okbench.learners.fogd import FOGD
-from okbench.learners.rbp import RBP
+from okbench.learners.online.simple_budget import RBP
 
 
 class Minimal:

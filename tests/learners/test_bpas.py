@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from okbench.learners.compiled.rules.bpas import cheapest
+from okbench.learners.online.passive_aggressive import cheapest
 
 PRICE = 1.0
 

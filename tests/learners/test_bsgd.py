@@ -8,8 +8,9 @@ import pytest
 from benchmarks.plain.bsgd import best, bsgd
 from okbench.base.errors import UsageError
 from okbench.learners.bsgd import BSGDMerging, BSGDRemoval
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.merging import (
+from okbench.learners.contract import Problem
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.merging import (
     KERNEL,
     LOG_KERNEL,
     M1,
@@ -21,9 +22,8 @@ from okbench.learners.compiled.merging import (
     search_in_table,
     value,
 )
-from okbench.learners.compiled.pegasos import oldest_of_least
-from okbench.learners.compiled.supports import TILE
-from okbench.learners.contract import Problem
+from okbench.learners.numeric.pegasos import oldest_of_least
+from okbench.learners.numeric.supports import TILE
 from tests.learners import rrf_oracle
 from tests.learners.test_linear import stream
 
@@ -66,7 +66,9 @@ def test_merging_is_as_accurate_as_the_recorded_run(epochs, how):
     record, (X, y) = recorded("merging", epochs), rrf_oracle.rows("german")
     train, test = record["perm"][:800], record["perm"][800:]
     width = 1 / np.sqrt(record["gamma"])
-    learner = BSGDMerging(int(record["B"]), float(width), float(record["lam"]), how)
+    learner = BSGDMerging(
+        budget=int(record["B"]), width=float(width), decay=float(record["lam"]), search=how
+    )
     learner.begin(Problem("binary", 24, (-1.0, 1.0)))
     for _ in range(epochs):
         learner.learn(X[train], y[train])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from okbench.learners.checks.subject import Subject
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.fogd import FOGD
-from okbench.learners.nogd import NOGD
+from okbench.learners.online.nystroem import NOGD
 from tests.learners.online import learners_online
 
 SUBJECTS = [Subject(entry, entry.load()) for entry in learners_online()]
@@ -51,7 +51,10 @@ def test_features_of_any_size_are_the_same_bits_for_any_cut(form, n_columns, siz
     X[:40] *= rng.random((40, n_columns)) < 0.5  # blocks are filled to other shares than the whole
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(150) > 0, 1, -1)
     problem = Problem("binary", n_columns, (-1, 1), 150)
-    for learner in (FOGD(size, width=3.0), NOGD(min(size, 60), min(size, 41), width=3.0)):
+    for learner in (
+        FOGD(components=size, width=3.0),
+        NOGD(budget=min(size, 60), rank=min(size, 41), width=3.0),
+    ):
         learner.begin(problem, Draws(4))
         expected = all_scores(learner, form(X), y, [])
         for cuts in cuts_of(150, rng):
@@ -63,5 +66,5 @@ def test_random_features_of_sparse_rows_are_those_of_dense_ones_bit_for_bit():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 20)) * (rng.random((90, 20)) < rng.random((90, 1)))
     y = rng.choice([-1, 1], 90)
-    dense, sparse = FOGD(30).fit(X, y), FOGD(30).fit(sp.csr_array(X), y)
+    dense, sparse = FOGD(components=30).fit(X, y), FOGD(components=30).fit(sp.csr_array(X), y)
     np.testing.assert_array_equal(sparse.scores(sp.csr_array(X)), dense.scores(X))

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from okbench.learners.compiled import emitted_distances, plain_products
-from okbench.learners.compiled.plain_products import GROUP, PACKED
+from okbench.learners.numeric import emitted_distances, plain_products
+from okbench.learners.numeric.plain_products import GROUP, PACKED
 
 WIDTHS = [1, 7, 8, 20, 104, 112, 8 * 17 + 3]
 

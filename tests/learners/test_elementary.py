@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from okbench.learners.compiled.elementary import (
+from okbench.learners.numeric.elementary import (
     SINCOS_REACH,
     exp,
     exp_sweep,

@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from okbench.base.errors import OkbenchError, UsageError
 from okbench.learners.base import OnlineLearner
-from okbench.learners.bogd import BOGD
 from okbench.learners.bsgd import BSGD
 from okbench.learners.checks import checks, run_check
 from okbench.learners.checks.subject import Subject
@@ -27,8 +26,8 @@ from okbench.learners.fogd import FOGD
 from okbench.learners.kernel import KernelLearner
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
+from okbench.learners.online.simple_budget import BOGD, RBP
 from okbench.learners.perceptron import Perceptron
-from okbench.learners.rbp import RBP
 from okbench.learners.registry import Entry
 from tests.learners.online import learners_online
 
@@ -234,7 +233,9 @@ def test_a_grid_is_searched_in_a_pipeline():
     assert search.best_params_ == {"bogd__width": 1.0}
     assert set(search.predict(X)) <= {"low", "mid", "high"}
     errors = {"scoring": "neg_mean_squared_error", "cv": 3}
-    found = GridSearchCV(FOGD(20, width=1.0), {"step": [1e-9, 0.02]}, **errors).fit(X, X[:, 0])
+    found = GridSearchCV(FOGD(components=20, width=1.0), {"step": [1e-9, 0.02]}, **errors).fit(
+        X, X[:, 0]
+    )
     assert found.best_params_ == {"step": 0.02}
 
 

@@ -17,17 +17,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from okbench.learners.batch.llsvm import LLSVM
-from okbench.learners.bogd import BOGD
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.estimators import Classifier, Regressor
 from okbench.learners.fogd import FOGD
-from okbench.learners.nogd import NOGD
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
+from okbench.learners.online.nystroem import NOGD
+from okbench.learners.online.projectron import Projectron
+from okbench.learners.online.simple_budget import BOGD, RBP
+from okbench.learners.online.tvm import TVM
 from okbench.learners.perceptron import Perceptron
-from okbench.learners.projectron import Projectron
-from okbench.learners.rbp import RBP
-from okbench.learners.tvm import TVM
 
 PAIRS = [
     Classifier(FOGD()),
@@ -115,7 +114,8 @@ def test_settings_of_the_learner_are_searched_and_the_seed_matters() -> None:
     search = GridSearchCV(Classifier(FOGD()), grid, cv=3).fit(X, y)
     assert search.best_params_ == {"learner__width": 0.6}
     first, second = (
-        Classifier(FOGD(20), random_state=seed).fit(X, y).decision_function(X) for seed in (1, 2)
+        Classifier(FOGD(components=20), random_state=seed).fit(X, y).decision_function(X)
+        for seed in (1, 2)
     )
     assert not np.array_equal(first, second)
 

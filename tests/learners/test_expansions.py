@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from benchmarks.plain import expansions as plain
 from okbench.base.errors import DataError, UsageError
-from okbench.learners.bogd import BOGD
-from okbench.learners.bpas import BPAS
 from okbench.learners.contract import Draws, Problem, RecordedDraws
-from okbench.learners.forgetron import Forgetron
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
+from okbench.learners.online.forgetron import Forgetron
+from okbench.learners.online.passive_aggressive import BPAS
+from okbench.learners.online.projectron import Projectron, ProjectronPP
+from okbench.learners.online.simple_budget import BOGD, RBP
 from okbench.learners.perceptron import Perceptron
-from okbench.learners.projectron import Projectron, ProjectronPP
-from okbench.learners.rbp import RBP
 
 N_ROWS, N_FEATURES, WIDTH = 400, 7, 1.5
 BUDGETS = (1, 15, 16, 40)  # with 16 the spare slot of a budget needs more lanes

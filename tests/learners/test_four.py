@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 
 from benchmarks.plain import table1 as plain
 from okbench.base.errors import UsageError
-from okbench.learners.bpa_projection import BPANN, BPAP
-from okbench.learners.bpas import BPAS
-from okbench.learners.budget_perceptron import BudgetPerceptron
-from okbench.learners.compiled.gram_inverse import (
+from okbench.learners.contract import Problem
+from okbench.learners.numeric.gram_inverse import (
     extend_root,
     inverse_column,
     inverse_diagonal,
     reduce_root,
     solve,
 )
-from okbench.learners.contract import Problem
-from okbench.learners.tvm import TVM
+from okbench.learners.online.budget_perceptron import BudgetPerceptron
+from okbench.learners.online.passive_aggressive import BPANN, BPAP, BPAS
+from okbench.learners.online.tvm import TVM
 
 N_ROWS, N_FEATURES, WIDTH = 240, 6, 1.5
 BUDGETS = (1, 2, 15, 16, 40)  # with 16 the spare slot of a budget needs more lanes
@@ -237,7 +236,9 @@ def test_the_budget_perceptron_lets_go_of_what_the_others_know():
 @pytest.mark.parametrize("cost", [0.05, 1.0, 300.0])
 def test_the_twin_machine_is_at_its_optimum_after_every_row(cost, budget, merging):
     X, targets, problem = stream("binary")
-    found = TVM(budget, WIDTH, cost, merging=merging, tolerance=1e-6).begin(problem)
+    found = TVM(budget=budget, width=WIDTH, cost=cost, merging=merging, tolerance=1e-6).begin(
+        problem
+    )
     for i in range(0, 120, 7):
         found.learn_scores(X[i : i + 7], targets[i : i + 7])
         minus, plus = found.weights
@@ -259,7 +260,7 @@ def test_the_twin_machine_is_at_its_optimum_after_every_row(cost, budget, mergin
 @pytest.mark.parametrize("merging", ["class", "any"])
 def test_twins_count_every_row_that_joined(merging):
     X, targets, problem = stream("binary")
-    found = TVM(12, WIDTH, merging=merging).begin(problem)
+    found = TVM(budget=12, width=WIDTH, merging=merging).begin(problem)
     scores = found.learn_scores(X, targets)[:, 0]
     joined = targets * scores <= 1.0
     assert found.updates == joined.sum()
@@ -273,7 +274,7 @@ def test_twins_count_every_row_that_joined(merging):
 
 def test_a_single_twin_is_the_mean_of_what_joined():
     X, targets, problem = stream("binary")
-    found = TVM(1, WIDTH, margin=1e9).begin(problem)
+    found = TVM(budget=1, width=WIDTH, margin=1e9).begin(problem)
     found.learn_scores(X, targets)
     centre = X.mean(axis=0, keepdims=True)
     expected = found.coefficients[0, 0] * kernel(X, centre)
@@ -285,7 +286,9 @@ def test_twins_of_wide_sparse_rows_find_room_for_the_columns_of_both():
     X = sp.random_array((150, 400), density=0.02, rng=rng, format="csr")
     targets = np.where(rng.random(150) < 0.5, 1.0, -1.0)
     problem = Problem("binary", 400, (-1.0, 1.0))
-    sparse, dense, single = (TVM(6, 2.0, tolerance=1e-10).begin(problem) for _ in range(3))
+    sparse, dense, single = (
+        TVM(budget=6, width=2.0, tolerance=1e-10).begin(problem) for _ in range(3)
+    )
     expected = dense.learn_scores(X.toarray(), targets)
     np.testing.assert_allclose(sparse.learn_scores(X, targets), expected, rtol=0, atol=1e-8)
     rows = [single.learn_scores(X[i : i + 1], targets[i : i + 1]) for i in range(150)]

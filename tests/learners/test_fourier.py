@@ -9,18 +9,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.learners.compiled.fourier import COSINES, SINES, find_features, find_near_features
 from okbench.learners.contract import Draws
 from okbench.learners.dualsgd import DualSGD
 from okbench.learners.fogd import FOGD
 from okbench.learners.maps import FourierMap
+from okbench.learners.numeric.fourier import COSINES, SINES, find_features, find_near_features
 from okbench.learners.rows import Block
 from okbench.learners.rrf import RRF
 from tests.learners.test_linear import stream
 
 LEARNERS = pytest.mark.parametrize(
     "learner",
-    [FOGD(64, width=1.5), RRF(60, width=1.5, scale_step=0.01), DualSGD(20, 60, 5, width=1.5)],
+    [
+        FOGD(components=64, width=1.5),
+        RRF(components=60, width=1.5, scale_step=0.01),
+        DualSGD(budget=20, components=60, handed_over=5, width=1.5),
+    ],
     ids=lambda learner: learner.name,
 )
 

@@ -32,7 +32,7 @@ def by_hand(X, noise, scales):
 @pytest.mark.parametrize("filled", [0.2, 1.0])
 def test_rrf_tells_them_with_the_scales_it_has_learned(filled, form):
     X, y, problem = stream("binary", filled=filled)
-    learner = RRF(30, width=1.5, step=0.05, scale_step=0.05).begin(problem, Draws(4))
+    learner = RRF(components=30, width=1.5, step=0.05, scale_step=0.05).begin(problem, Draws(4))
     learner.learn(form(X), y)
     scales = np.exp(learner.log_scales)
     assert scales.max() > 1.05 * scales.min()
@@ -47,7 +47,7 @@ def test_rrf_tells_them_with_the_scales_it_has_learned(filled, form):
 def test_fogd_tells_them_with_its_width(filled, form):
     X, _, problem = stream("multiclass", filled=filled)
     noise = np.random.default_rng(3).standard_normal((N_FEATURES, 40))
-    learner = FOGD(40, width=2.5).begin(problem, RecordedDraws(noise))
+    learner = FOGD(components=40, width=2.5).begin(problem, RecordedDraws(noise))
     expected = by_hand(X, noise, np.full(N_FEATURES, 1 / 2.5))
     np.testing.assert_allclose(learner.kernel_gaps(form(X)), expected, atol=1e-12, rtol=0)
 
@@ -58,7 +58,7 @@ def test_the_kernel_is_what_a_row_teaches_rrf_about_another():
     problem = Problem("regression", N_FEATURES)
     step, target = 0.5, 3.0
     for one, other in zip(X[0::2], X[1::2], strict=True):
-        learner = RRF(20, step=step, scale_step=0.0, loss="l2").begin(problem, Draws(1))
+        learner = RRF(components=20, step=step, scale_step=0.0, loss="l2").begin(problem, Draws(1))
         before = learner.scores([one])[0, 0]
         (taught,) = learner.learn([other], [target])
         kernel = (learner.scores([one])[0, 0] - before) / (step * (target - taught) * 20)
@@ -75,7 +75,7 @@ def test_each_pair_keeps_to_lemma_1_over_many_draws(components, tolerance):
     n_draws = 400
     beyond = np.zeros(len(X))
     for seed in range(n_draws):
-        learner = RRF(components, width=2.0).begin(problem, Draws(seed))
+        learner = RRF(components=components, width=2.0).begin(problem, Draws(seed))
         beyond += learner.kernel_gaps(X) >= tolerance
     bound = 2.0 * math.exp(-components * tolerance**2 / 2.0)
     assert bound < 0.5
@@ -85,13 +85,13 @@ def test_each_pair_keeps_to_lemma_1_over_many_draws(components, tolerance):
 def test_they_shrink_as_components_grow():
     X, _, problem = stream("binary")
     means = [
-        RRF(components).begin(problem, Draws(2)).kernel_gaps(X).mean()
+        RRF(components=components).begin(problem, Draws(2)).kernel_gaps(X).mean()
         for components in (10, 100, 1000)
     ]
     assert means[0] > 2 * means[1] > 4 * means[2] > 0
 
 
-@pytest.mark.parametrize("learner", [RRF(90), FOGD(90, width=2.0)], ids=repr)
+@pytest.mark.parametrize("learner", [RRF(components=90), FOGD(components=90, width=2.0)], ids=repr)
 def test_how_pairs_are_cut_does_not_show(learner):
     X, _, problem = stream("binary")
     whole = learner.begin(problem, Draws(0)).kernel_gaps(X)
@@ -100,11 +100,11 @@ def test_how_pairs_are_cut_does_not_show(learner):
         np.testing.assert_allclose(np.concatenate(cut), whole, atol=1e-14, rtol=0)
 
 
-@pytest.mark.parametrize("learner", [RRF(5), FOGD(5)], ids=repr)
+@pytest.mark.parametrize("learner", [RRF(components=5), FOGD(components=5)], ids=repr)
 def test_rows_without_a_partner_and_learners_not_begun_are_refused(learner):
     X, _, problem = stream("binary")
     with pytest.raises(UsageError, match="begin"):
-        type(learner)(5).kernel_gaps(X)
+        type(learner)(components=5).kernel_gaps(X)
     learner.begin(problem, Draws(0))
     assert learner.kernel_gaps(X[:0]).shape == (0,)
     with pytest.raises(DataError, match="rows come in pairs here, and these are 5"):
@@ -113,7 +113,9 @@ def test_rows_without_a_partner_and_learners_not_begun_are_refused(learner):
         learner.kernel_gaps(X[:4, :3])
 
 
-@pytest.mark.parametrize("learner", [FOGD(5, width=1e-305), RRF(5, width=1e-305)], ids=repr)
+@pytest.mark.parametrize(
+    "learner", [FOGD(components=5, width=1e-305), RRF(components=5, width=1e-305)], ids=repr
+)
 def test_gaps_that_are_no_numbers_name_their_row(learner):
     X, _, problem = stream("binary")
     X = X[:6].copy()

@@ -156,7 +156,11 @@ def test_liblinear_on_the_map_agrees_with_libsvm_on_the_kernel(task, map):
     stream, half = a_stream(task, 600), 300
     learner = IKSVM(partitionings=100, psi=8, map=map).begin(stream.problem, Draws(0))
     learner.fit(stream.X[:half], stream.y[:half])
-    cells = IsolationMap(100, 8, map).fit(stream.X[:half], Draws(0)).transform(stream.X)
+    cells = (
+        IsolationMap(partitionings=100, psi=8, map=map)
+        .fit(stream.X[:half], Draws(0))
+        .transform(stream.X)
+    )
     kernel = (cells[:, np.newaxis] == cells[np.newaxis, :half]).mean(axis=2)
     machine = SVC(kernel="precomputed").fit(kernel[:half], stream.y[:half])
     found, other = learner.predict(stream.X[half:]), machine.predict(kernel[half:])

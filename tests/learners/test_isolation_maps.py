@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from benchmarks.plain import isolation as plain
 from okbench.base.errors import DataError, UsageError
-from okbench.learners.compiled.forest import _smallest_but
 from okbench.learners.contract import Draws, NotBegun, RecordedDraws
 from okbench.learners.fogd import FOGD
 from okbench.learners.isolation import array_libraries
@@ -21,6 +20,7 @@ from okbench.learners.isolation.laplacian_kernel import laplacian_kernel
 from okbench.learners.isolation.maps import ChiSquareMap, IsolationMap, indicators
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.isolation.shared_maps import SharedMaps
+from okbench.learners.numeric.forest import _smallest_but
 from okbench.learners.rows import Block
 from tests.learners.isolation_material import KINDS, permutations, plain_cells, rows
 
@@ -36,7 +36,11 @@ def test_the_cells_are_those_of_the_plain_rendering(kind, psi, form, map):
     X = rows(kind)
     with np.errstate(over="ignore"):
         expected = plain_cells(X, X[:150], partitionings=7, psi=psi, map=map)
-    found = IsolationMap(7, psi, map).fit(form(X[:150]), Draws(0)).transform(form(X))
+    found = (
+        IsolationMap(partitionings=7, psi=psi, map=map)
+        .fit(form(X[:150]), Draws(0))
+        .transform(form(X))
+    )
     assert found.dtype == np.uint16
     np.testing.assert_array_equal(found, expected)
 
@@ -46,7 +50,7 @@ def test_the_cells_are_those_of_the_plain_rendering(kind, psi, form, map):
 def test_neither_the_form_of_rows_nor_how_they_are_cut_matters(kind, map):
     X = rows(kind)
     for fitted in (X[:150], sp.csr_array(X[:150])):
-        made = IsolationMap(9, 16, map).fit(fitted, Draws(3))
+        made = IsolationMap(partitionings=9, psi=16, map=map).fit(fitted, Draws(3))
         expected = made.transform(X)
         assert (expected != expected[0]).any()
         for form in (np.asarray, sp.csr_array, np.asfortranarray):
@@ -61,8 +65,12 @@ def test_a_map_replays_from_recorded_draws(map):
     taken = [next(permutations(5, 240))]
     uniforms = Draws(5).stream("trees").uniforms(2 * 7 * 15)
     named = {("samples", "permutation"): taken, ("trees", "uniforms"): [uniforms]}
-    found = IsolationMap(7, 16, map).fit(X, RecordedDraws(named=named)).transform(X)
-    expected = IsolationMap(7, 16, map).fit(X, Draws(5)).transform(X)
+    found = (
+        IsolationMap(partitionings=7, psi=16, map=map)
+        .fit(X, RecordedDraws(named=named))
+        .transform(X)
+    )
+    expected = IsolationMap(partitionings=7, psi=16, map=map).fit(X, Draws(5)).transform(X)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -78,14 +86,14 @@ def test_samples_use_up_all_rows_before_one_is_drawn_again():
 @pytest.mark.parametrize("n_rows", [1, 2, 5])
 def test_psi_beyond_the_rows_takes_all_of_them(map, n_rows):
     X = rows("real")
-    made = IsolationMap(4, 4096, map).fit(X[:n_rows], Draws(0))
+    made = IsolationMap(partitionings=4, psi=4096, map=map).fit(X[:n_rows], Draws(0))
     assert made.size == n_rows
     assert made.transform(X).max(initial=0) < n_rows
 
 
 def test_every_point_is_in_a_cell_of_its_own_and_the_first_of_equals_is_nearest():
     X = rows("thirds")
-    made = IsolationMap(5, 64, "nearest").fit(X, Draws(1))
+    made = IsolationMap(partitionings=5, psi=64, map="nearest").fit(X, Draws(1))
     found = made.transform(X)
     for i, sample in enumerate(sub_samples(Draws(1), len(X), 5, 64)):
         points = X[sample].tolist()
@@ -94,14 +102,18 @@ def test_every_point_is_in_a_cell_of_its_own_and_the_first_of_equals_is_nearest(
 
 def test_trees_are_no_deeper_than_the_logarithm_of_psi():
     X = rows("real")
-    made = IsolationMap(30, 64, "iforest").fit(X, Draws(1))
+    made = IsolationMap(partitionings=30, psi=64, map="iforest").fit(X, Draws(1))
     assert made.fitted.partitions.depth == 6
     assert 20 < made.transform(X).max() < 64
 
 
 def test_cells_beyond_16_bits_take_32():
     X = np.arange(70_000.0)[:, np.newaxis]
-    found = IsolationMap(1, 70_000, "nearest").fit(X[:, :1], Draws(0)).transform(X[:50])
+    found = (
+        IsolationMap(partitionings=1, psi=70_000, map="nearest")
+        .fit(X[:, :1], Draws(0))
+        .transform(X[:50])
+    )
     assert found.dtype == np.uint32
     assert len(np.unique(found)) == 50
 
@@ -118,9 +130,11 @@ def test_sparse_rows_of_millions_of_columns_are_mapped_in_little_memory(map):
     parts = rng.random(n_rows * filled), columns.ravel(), starts
     X = sp.csr_array(parts, shape=(n_rows, n_columns))
     X.sum_duplicates()
-    IsolationMap(2, 4, map).fit(X[:50], Draws(0)).transform(X[:50])  # compiles
+    IsolationMap(partitionings=2, psi=4, map=map).fit(X[:50], Draws(0)).transform(
+        X[:50]
+    )  # compiles
     tracemalloc.start()
-    found = IsolationMap(100, 16, map).fit(X[:300], Draws(0)).transform(X)
+    found = IsolationMap(partitionings=100, psi=16, map=map).fit(X[:300], Draws(0)).transform(X)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.nbytes == 2 * 100 * n_rows
@@ -178,7 +192,7 @@ def test_a_map_counts_its_seconds_from_its_last_fit_on(cls, monkeypatch):
 def test_a_map_stays_as_it_was_fitted(map):
     """Whatever is set later, and where another fit is refused."""
     X = rows("real")
-    made = IsolationMap(5, 16, map).fit(X, Draws(0))
+    made = IsolationMap(partitionings=5, psi=16, map=map).fit(X, Draws(0))
     expected = made.transform(X)
     made.psi, made.library = 8, "torch"
     with pytest.raises(DataError, match="no rows to make"):
@@ -199,10 +213,14 @@ def test_a_map_takes_draws_and_no_labels():
 
 
 def test_indicators_have_one_column_for_every_cell():
-    found = IsolationMap(5, 8, "nearest").fit(rows("real"), Draws(0)).transform(rows("real"))
+    found = (
+        IsolationMap(partitionings=5, psi=8, map="nearest")
+        .fit(rows("real"), Draws(0))
+        .transform(rows("real"))
+    )
     features = indicators(found, 8, 0.5)
     np.testing.assert_array_equal(features.toarray(), 0.5 * plain.one_hot(found, 8))
-    learner = FOGD(20).fit(features, rows("real")[:, 0] > 0)  # any learner takes them
+    learner = FOGD(components=20).fit(features, rows("real")[:, 0] > 0)  # any learner takes them
     assert np.isfinite(learner.scores(features)).all()
 
 
@@ -230,7 +248,9 @@ def test_the_isolation_kernel_of_uniform_rows_falls_with_the_distance():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (4000, 2))
     asked = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.3], [0.0, 0.9]])
-    found = IsolationMap(2000, 256, "iforest").fit(X, Draws(0)).transform(asked)
+    found = (
+        IsolationMap(partitionings=2000, psi=256, map="iforest").fit(X, Draws(0)).transform(asked)
+    )
     shares = (found[1:] == found[0]).mean(axis=1)
     assert (np.diff(shares) < 0).all()
     assert shares[0] > 4 * shares[2]
@@ -310,8 +330,14 @@ def test_another_library_gives_the_same_cells(monkeypatch, kind, has_cuda):
     monkeypatch.setitem(sys.modules, "torch", fake)
     monkeypatch.setattr(array_libraries.importlib.util, "find_spec", lambda name: fake)
     for psi, n_points in ((16, 112), (64, 240)):  # points of rows of their own, and shared rows
-        found = IsolationMap(7, psi, "nearest", "torch").fit(X, Draws(0)).transform(X)
-        expected = IsolationMap(7, psi, "nearest").fit(X, Draws(0)).transform(X)
+        found = (
+            IsolationMap(partitionings=7, psi=psi, map="nearest", library="torch")
+            .fit(X, Draws(0))
+            .transform(X)
+        )
+        expected = (
+            IsolationMap(partitionings=7, psi=psi, map="nearest").fit(X, Draws(0)).transform(X)
+        )
         np.testing.assert_array_equal(found, expected)
         device = "cuda" if has_cuda else "cpu"
         assert fake.sent[0] == (device, (n_points, 7))
@@ -319,11 +345,14 @@ def test_another_library_gives_the_same_cells(monkeypatch, kind, has_cuda):
         fake.sent.clear()
     psis = (4, 64)
     shared = SharedMaps(
-        [IsolationMap(7, psi, "nearest", "torch") for psi in psis], [Draws(0), Draws(0)]
+        [IsolationMap(partitionings=7, psi=psi, map="nearest", library="torch") for psi in psis],
+        [Draws(0), Draws(0)],
     )
     for number, psi in enumerate(psis):
         found = shared.fit(number, Block(X)).transform(X)
-        expected = IsolationMap(7, psi, "nearest").fit(X, Draws(0)).transform(X)
+        expected = (
+            IsolationMap(partitionings=7, psi=psi, map="nearest").fit(X, Draws(0)).transform(X)
+        )
         np.testing.assert_array_equal(found, expected)
     assert fake.precision == "highest"
     assert device_of("torch") == device

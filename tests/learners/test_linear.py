@@ -14,7 +14,7 @@ from benchmarks.plain.maps import fogd, nogd
 from okbench.base.errors import UsageError
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
 from okbench.learners.fogd import FOGD
-from okbench.learners.nogd import NOGD
+from okbench.learners.online.nystroem import NOGD
 from okbench.learners.rows import Block
 
 TASKS = ("binary", "multiclass", "regression")

@@ -44,7 +44,7 @@ def test_a_map_that_was_saved_has_the_same_cells(tmp_path, kind, n_rows, form, m
     """With few rows and with points that are one row in several partitionings."""
     X = rows(kind)
     for psi in (4, 50):
-        made = IsolationMap(7, psi, map).fit(form(X[:n_rows]), Draws(0))
+        made = IsolationMap(partitionings=7, psi=psi, map=map).fit(form(X[:n_rows]), Draws(0))
         save_map(made, tmp_path / "made.npz")
         found = load_map(tmp_path / "made.npz")
         assert (found.size, found.remark, found.device) == (made.size, made.remark, made.device)
@@ -73,7 +73,7 @@ def test_a_map_that_was_saved_has_the_same_cells(tmp_path, kind, n_rows, form, m
 )
 def test_a_file_of_another_schema_or_a_damaged_one_is_refused(tmp_path, map, parts, said):
     path = tmp_path / "map.npz"
-    save_map(IsolationMap(7, 16, map).fit(rows("real"), Draws(0)), path)
+    save_map(IsolationMap(partitionings=7, psi=16, map=map).fit(rows("real"), Draws(0)), path)
     changed(path, **parts)
     with pytest.raises(OkbenchError, match=said):
         load_map(path)
@@ -100,7 +100,9 @@ def test_a_file_of_another_schema_or_a_damaged_one_is_refused(tmp_path, map, par
 )
 def test_arrays_that_would_lead_out_of_bounds_are_refused(tmp_path, map, kind, parts):
     path = tmp_path / "map.npz"
-    save_map(IsolationMap(7, 16, map).fit(sp.csr_array(rows(kind)), Draws(0)), path)
+    save_map(
+        IsolationMap(partitionings=7, psi=16, map=map).fit(sp.csr_array(rows(kind)), Draws(0)), path
+    )
     changed(path, **parts)
     with pytest.raises(DataError, match=r"map\.npz.*: a damaged map"):
         load_map(path)

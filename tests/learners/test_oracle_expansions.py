@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from okbench.learners.bogd import BOGD
-from okbench.learners.bpas import BPAS
-from okbench.learners.forgetron import Forgetron
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
+from okbench.learners.online.forgetron import Forgetron
+from okbench.learners.online.passive_aggressive import BPAS
+from okbench.learners.online.projectron import Projectron, ProjectronPP
+from okbench.learners.online.simple_budget import BOGD, RBP
 from okbench.learners.perceptron import Perceptron
-from okbench.learners.projectron import Projectron, ProjectronPP
-from okbench.learners.rbp import RBP
 from tests.learners.lsokl_oracle import Run, replayed, runs
 
 ALGORITHMS = (

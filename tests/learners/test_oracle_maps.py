@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from okbench.learners.fogd import FOGD
-from okbench.learners.nogd import NOGD
+from okbench.learners.online.nystroem import NOGD
 from tests.learners.lsokl_oracle import Run, replayed, runs
 
 
@@ -15,9 +15,17 @@ def learner_of(run: Run) -> FOGD | NOGD:
     budget, epsilon = int(given["B"]), given.get("epsilon", 0.1)
     if run.record["algorithm"] == "FOGD":
         components = round(given["rho_f"] * budget)
-        return FOGD(components, given["sigma"], given["eta_fogd"], epsilon)
+        return FOGD(
+            components=components, width=given["sigma"], step=given["eta_fogd"], epsilon=epsilon
+        )
     step = given.get("eta_nogd", given.get("eta"))
-    return NOGD(budget, round(given["rho_n"] * budget), given["sigma"], step, epsilon)
+    return NOGD(
+        budget=budget,
+        rank=round(given["rho_n"] * budget),
+        width=given["sigma"],
+        step=step,
+        epsilon=epsilon,
+    )
 
 
 def replay(run: Run):

@@ -20,12 +20,12 @@ from okbench.datasets.prepare.preparation import prepare
 from okbench.datasets.readers.files import read_files
 from okbench.datasets.readers.matlab import read_mat
 from okbench.datasets.readers.multi_file_rows import MultiFileRows
-from okbench.papers.table_catalogue import find
 from okbench.trials.plan.options import Options
 from okbench.trials.plan.planning import trials_by_cell
 from okbench.trials.run.protocol_loop import Limits
 from okbench.trials.run.run_trial import attempt
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 FOLDER = SHARED / "data" / "lsokl-mat"
 pytestmark = pytest.mark.shared("the published runs")

@@ -9,7 +9,7 @@ from okbench.learners.contract import Problem, begun
 from okbench.learners.draws import Draws
 from okbench.learners.registry import find as find_learner
 from okbench.learners.registry import settings_of
-from okbench.papers.table_catalogue import find
+from tests.shipped_tables import find
 
 TABLES = {"table5": "binary", "table7": "multiclass", "table9": "regression"}
 

@@ -17,7 +17,7 @@ def rows(n_rows=300):
 
 
 def begun(step, widths=(0.5, 1.0, 4.0)):
-    learner = Raker(20, widths, step=step, decay=0.0)
+    learner = Raker(components=20, widths=widths, step=step, decay=0.0)
     return learner.begin(Problem("regression", 3), Draws(2))
 
 

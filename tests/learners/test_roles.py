@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from okbench.base.errors import UsageError
@@ -20,7 +18,6 @@ from okbench.learners.contract import (
     roles_of,
 )
 from okbench.learners.registry import catalogue, constructed
-from okbench.learners.settings import check_numbers
 from okbench.protocols.contract import BATCH, MAP, ONLINE
 
 
@@ -133,32 +130,3 @@ def test_a_learner_that_can_begin_has_begun():
     found = begun(Dictionary, {"widths": (1.0,)}, problem, draws)
     assert (found.problem, found.draws) == (problem, draws)
     assert isinstance(begun(OneByOne, {}, problem, draws), OneByOne)
-
-
-@pytest.mark.parametrize("values", [[0.5, 1], (2,), np.array([1.0, 3.0])])
-def test_a_list_of_numbers_is_taken(values):
-    check_numbers(_with(values), "widths", above=0.0)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (1.0, "a list of numbers is expected"),
-        ([], "a list of numbers is expected"),
-        ("12", "a list of numbers is expected"),
-        ([1, "2"], "a finite number is expected at place 1"),
-        ([True], "a finite number is expected at place 0"),
-        ([1, math.nan], "a finite number is expected at place 1"),
-        ([math.inf], "a finite number is expected at place 0"),
-        ([1, 0.0], "each must be above 0, also at place 1"),
-    ],
-)
-def test_what_is_no_list_of_numbers_is_refused(values, message):
-    with pytest.raises(UsageError, match=f"^Dictionary: widths = .*: {message}$"):
-        check_numbers(_with(values), "widths", above=0.0)
-
-
-def _with(values):
-    learner = Dictionary(values)
-    learner.name = "Dictionary"
-    return learner

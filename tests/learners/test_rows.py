@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from okbench.base.errors import DataError
 from okbench.learners.contract import Problem
+from okbench.learners.online.simple_budget import RBP
 from okbench.learners.perceptron import Perceptron
-from okbench.learners.rbp import RBP
 from okbench.learners.rows import Block
 from okbench.learners.rrf import RRF
 

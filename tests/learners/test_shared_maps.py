@@ -21,12 +21,12 @@ PSIS = (2, 4, 16, 50)
 
 
 def shared_of(psis, map, partitionings=7):
-    maps = [IsolationMap(partitionings, psi, map) for psi in psis]
+    maps = [IsolationMap(partitionings=partitionings, psi=psi, map=map) for psi in psis]
     return SharedMaps(maps, [Draws(4) for _ in maps])
 
 
 def alone(psi, X, map, partitionings=7):
-    return IsolationMap(partitionings, psi, map).fit(X, Draws(4))
+    return IsolationMap(partitionings=partitionings, psi=psi, map=map).fit(X, Draws(4))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

@@ -34,7 +34,7 @@ def stream(kind, n_classes, n_rows=300, n_columns=60):
 def begun(psi, y, n_columns=60, n_rows=300, **settings):
     classes = tuple(np.unique(y).tolist())
     problem = Problem("binary" if len(classes) == 2 else "multiclass", n_columns, classes, n_rows)
-    return LaplacianOGD(psi, **settings).begin(problem, Draws(0))
+    return LaplacianOGD(psi=psi, **settings).begin(problem, Draws(0))
 
 
 def sharing(y, psis=PSIS, **more):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from okbench.learners.compiled import emitted_products, plain_products, vector_products
+from okbench.learners.numeric import emitted_products, plain_products, vector_products
 
 WIDTHS = [1, 7, 8, 20, 104, 112, 8 * 17 + 3, 240]
 

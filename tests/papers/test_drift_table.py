@@ -8,8 +8,8 @@ import pytest
 
 from okbench.base.errors import ConfigError
 from okbench.learners.registry import catalogue
-from okbench.papers.table_catalogue import find
 from okbench.protocols.contract import MAP, ONLINE
+from tests.shipped_tables import find
 
 TABLE = """\
 title: A stream that changes

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from okbench.base.config_nodes import read_yaml
-from okbench.papers.table_catalogue import find
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 FIGURES = [f"lsokl/figure{number}" for number in range(1, 7)]
 

@@ -9,11 +9,11 @@ import pytest
 from okbench.base.config_nodes import read_yaml
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.learners.registry import catalogue, settings_of
-from okbench.papers.table_catalogue import find
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.search.tuning import cells_to_tune
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 PRINTED = ("ik/table5", "ik/table7", "ik/table8")
 ALL = (*PRINTED, "ik/scaled-pixels", "ik/online")

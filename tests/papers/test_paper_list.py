@@ -8,7 +8,8 @@ import pytest
 
 from okbench.base.errors import ConfigError
 from okbench.papers.paper_list import papers
-from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_catalogue import names
+from tests.shipped_tables import find
 
 ONE = "one:\n  title: T\n  authors: [A B, C D]\n  venue: V\n  year: 2020\n"
 

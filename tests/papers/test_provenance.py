@@ -11,6 +11,7 @@ from okbench.base.errors import ConfigError, UsageError
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.papers.provenance import BASES, SOURCES, Ingredient, basis_of, preparation_of, weakest
 from okbench.papers.table_catalogue import find, names
+from tests import shipped_tables
 
 TABLE = """\
 title: A table
@@ -145,7 +146,7 @@ def test_a_preparation_written_wrongly_is_refused(tmp_path: Path) -> None:
 def test_one_default_is_marked_alike_in_every_cell(name: str) -> None:
     """The marking does not follow the outcome: a value with the reason of a program's default is
     nowhere marked as found."""
-    table = find(name)
+    table = shipped_tables.find(name)
     for cell in (*table.settings.values(), *table.alternatives.get("default", {}).values()):
         for setting in cell.values():
             if "default" in setting.reason or "of the authors' program" in setting.reason:
@@ -155,7 +156,7 @@ def test_one_default_is_marked_alike_in_every_cell(name: str) -> None:
 
 def test_every_fitted_value_names_what_it_explains() -> None:
     for card in names():
-        table = find(card.name)
+        table = shipped_tables.find(card.name)
         for cell in table.settings.values():
             for setting in cell.values():
                 if setting.source == "fitted":

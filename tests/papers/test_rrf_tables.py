@@ -12,12 +12,12 @@ import pytest
 from okbench.base.config_nodes import read_yaml
 from okbench.base.shipped import shipped
 from okbench.learners.registry import catalogue, settings_of
-from okbench.papers.table_catalogue import find
 from okbench.reports.figures.figure_data import lemma_1
 from okbench.trials.plan.cells import chosen_cells
 from okbench.trials.plan.options import Options
 from okbench.trials.search.tuning import cells_to_tune
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 TABLES = ("rrf/table1", "rrf/table2")
 

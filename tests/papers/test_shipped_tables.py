@@ -9,9 +9,10 @@ import pytest
 
 from okbench.base.config_nodes import Node, read_yaml
 from okbench.datasets.catalogue import dataset_catalogue
-from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_catalogue import names
 from okbench.papers.table_types import Table
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 LSOKL = ("lsokl/table5", "lsokl/table7", "lsokl/table9")
 

@@ -14,12 +14,12 @@ import pytest
 from okbench.base.config_nodes import read_yaml
 from okbench.datasets.catalogue import dataset_catalogue
 from okbench.learners.registry import catalogue, settings_of
-from okbench.papers.table_catalogue import find
 from okbench.papers.table_types import Range
 from okbench.protocols.registry import PROTOCOLS
 from okbench.trials.plan.options import Options
 from okbench.trials.search.tuning import cells_to_tune
 from tests.shared import SHARED
+from tests.shipped_tables import find
 
 TABLES = ("lsokl/table3", "bkm/table2")
 FIGURES = tuple(f"bkm/figure{number}" for number in range(1, 6))

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
-from okbench.papers.table_catalogue import find
 from okbench.reports.claims import claim_evidence
 from okbench.reports.claims.claims_file import claims_of
 from okbench.reports.claims.judge import settle_claim
 from okbench.reports.claims.sources import Outcomes
 from okbench.trials.plan.options import Options
+from tests.shipped_tables import find
 
 RESULTS = Path(__file__).parents[2] / "results"
 Votes = Iterable[bool | None]

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okbench.papers.table_catalogue import find, names
+from okbench.papers.table_catalogue import names
 from okbench.reports import line_styles
 from okbench.reports.figures.draw import MARKERS, look_of
 from okbench.reports.line_styles import COLOURS, DASHES, LineStyle, style_of
 from okbench.reports.site.markers import colour_rules, dashes, look, marker, style_sample
+from tests.shipped_tables import find
 
 NAMED = list(line_styles._NUMBERS)
 TABLES = [card.name for card in names()]

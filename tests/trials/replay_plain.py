@@ -15,7 +15,7 @@ from benchmarks.plain import (
     rrf,
     table1,
 )
-from okbench.learners.compiled.rules.tvm_machine import RIDGE
+from okbench.learners.numeric.rules.tvm_machine import RIDGE
 
 LOOPS = {
     "Perceptron": expansions.perceptron,

@@ -111,7 +111,7 @@ def _allowed() -> None:
         ("IK-OGD", "train-test", "iforest", {"jobs": 2}),
         ("IK-OGD", "block-stream", "nearest", {"jobs": 2}),
         ("IK-OGD-dual", "train-test", "nearest", {}),
-        ("IK-SVM", "train-test", "nearest", {}),
+        pytest.param("IK-SVM", "train-test", "nearest", {}, marks=pytest.mark.slow),
         ("LaplacianOGD", "train-test", "", {}),
         ("LaplacianOGD", "block-stream", "", {"jobs": 2}),
     ],

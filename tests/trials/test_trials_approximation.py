@@ -122,7 +122,7 @@ def test_it_goes_with_any_task_and_any_rows(dataset: str) -> None:
 def test_the_kernel_measured_is_that_of_the_learner_with_the_trials_draws() -> None:
     rows, what = load("blobs"), features(30, 0.1)
     problem = Problem("binary", 4, (-1, 1), 600)
-    learner = RRF(30).begin(problem, draws(what))
+    learner = RRF(components=30).begin(problem, draws(what))
     gaps = learner.kernel_gaps(rows.X[row_order(what, rows)])
     assert run(what).total == np.count_nonzero(gaps >= 0.1)
 

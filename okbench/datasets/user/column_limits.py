@@ -73,14 +73,14 @@ def _faults(
 ) -> Iterator[_Fault]:
     words = [word for word in table.words[place] if not is_missing(word)]
     count, rows = len(words), len(table.values)
-    if count > MOST_WORDS and not is_target:
+    usable = count <= MOST_WORDS or is_target
+    numbers = "" if is_category else _numbers(words)
+    if numbers:
+        yield _Fault(place, numbers, True, usable)
+    elif not usable:
         what = f"{count:,} different words in {rows:,} rows, and {MOST_WORDS:,} are the most"
         yield _Fault(place, what, is_category=False)
-    elif is_category:
-        return
-    elif found := _numbers(words):
-        yield _Fault(place, found, is_number=True)
-    elif count > _FEW and not hashed:
+    elif count > _FEW and not (is_category or hashed):
         if all(map(_DATE.fullmatch, words)):
             yield _Fault(place, f"{count:,} different dates or times")
         elif 2 * count > rows:

@@ -32,10 +32,7 @@ _UNEQUAL = 100.0  # ratio of a column's deviation to that of most columns
 _FAR_OUT = 30.0  # deviations from the mean
 _SELDOM = 30  # rows of the sample: a sparse column with fewer values is not judged by its deviation
 _MOST_NAMED = 3
-_UNSCALED = (
-    "use --scale standard (okbench run, init and choose have it; okbench add keeps columns as they "
-    "are), or drop it"
-)
+_UNSCALED = "use --scale standard (before okbench add: scale it in the file), or drop it"
 
 
 def sample_of(n_rows: int) -> NDArray[np.int64]:

@@ -54,11 +54,7 @@ class BatchLearner(Estimator):
         self._names = names_of(X)
         return self
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         self._model = None
 
     def _check_fitted(self) -> None:

@@ -14,8 +14,9 @@ from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import mini_batches
 from okbench.learners.batch.particle_angles import Angles, angles_of, n_lines
 from okbench.learners.batch.stein import STEPS, Stein
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.rules.bkm import (
+from okbench.learners.contract import Clock, Diverged, FloatArray, Problem, Rows
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.rules.bkm import (
     NOBODY,
     TOGETHER,
     Form,
@@ -24,10 +25,9 @@ from okbench.learners.compiled.rules.bkm import (
     learn_batch,
     score_batch,
 )
-from okbench.learners.contract import Clock, Diverged, FloatArray, Problem, Rows
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_number, check_whole
+from okbench.learners.settings import Choice, Flag, Number, Whole
 
 LINE = 16  # numbers of a cache line in single precision: lanes are a multiple of it
 PREDICTED = 256  # rows at a time
@@ -69,43 +69,30 @@ class BKM(BatchLearner):
     "average" particle; ties go to the first class. `precision` is single, as theirs, or double.
     """
 
-    def __init__(
-        self,
-        particles: int = 100,
-        components: int = 400,
-        step: float = 1e-3,
-        decay: float = 1e-3,
-        batch: int = 200,
-        iterations: int | str = RULED,
-        bandwidth: float | str = MEDIAN,
-        moves_scales: bool = True,
-        factor: str = "none",
-        bias: bool = True,
-        data_term: str = "sum",
-        weight_deviation: float = 1.0,
-        scale_deviation: float = 1.0,
-        positive_scales: bool = False,
-        root: str = "forgetting",
-        prediction: str = "sum",
-        precision: str = "single",
-    ) -> None:
-        self.particles = particles
-        self.components = components
-        self.step = step
-        self.decay = decay
-        self.batch = batch
-        self.iterations = iterations
-        self.bandwidth = bandwidth
-        self.moves_scales = moves_scales
-        self.factor = factor
-        self.bias = bias
-        self.data_term = data_term
-        self.weight_deviation = weight_deviation
-        self.scale_deviation = scale_deviation
-        self.positive_scales = positive_scales
-        self.root = root
-        self.prediction = prediction
-        self.precision = precision
+    particles = Whole(100, at_least=1, meaning="number of particles (S)")
+    components = Whole(400, at_least=1, meaning="number of random frequencies (D)")
+    step = Number(1e-3, above=0.0, meaning="step size of the updates (η)")
+    decay = Number(1e-3, at_least=0.0, meaning="strength of the regulariser (λ)")
+    batch = Whole(200, at_least=1, meaning="rows of a mini-batch")
+    iterations = Whole[int | str](
+        "rule",
+        at_least=0,
+        words=("rule",),
+        meaning="number of updates, or the rule of the program",
+    )
+    bandwidth = Number[float | str](
+        "median", above=0.0, words=("median",), meaning="width of the kernel between particles"
+    )
+    moves_scales = Flag(True, meaning="whether the scales are learned")
+    factor = Choice("none", FACTORS, meaning="factor of the features: none, or 1/√D")
+    bias = Flag(True, meaning="whether a constant feature is added")
+    data_term = Choice("sum", DATA_TERMS, meaning="whether a gradient is a sum or a mean")
+    weight_deviation = Number(1.0, above=0.0, meaning="deviation of the weights at the start")
+    scale_deviation = Number(1.0, above=0.0, meaning="deviation of the scales at the start")
+    positive_scales = Flag(False, meaning="whether scales start positive")
+    root = Choice("forgetting", STEPS, meaning="how the step is divided by past gradients")
+    prediction = Choice("sum", PREDICTIONS, meaning="what is added up: scores, votes or particles")
+    precision = Choice("single", PRECISIONS, meaning="single or double precision")
 
     _model: Particles | None = None
     _stein: Stein | None = None  # while it is fitted
@@ -146,26 +133,6 @@ class BKM(BatchLearner):
         moving = (stein.gradients, stein.squares) if stein else ()
         return sum(array.nbytes for array in arrays_in((self._model or (), moving)))
 
-    def check_settings(self) -> None:
-        for name in ("particles", "components", "batch"):
-            check_whole(self, name, at_least=1)
-        for name in ("step", "weight_deviation", "scale_deviation"):
-            check_number(self, name, above=0.0)
-        check_number(self, "decay", at_least=0.0)
-        if isinstance(self.iterations, str):
-            check_choice(self, "iterations", (RULED,))
-        else:
-            check_whole(self, "iterations", at_least=0)
-        if isinstance(self.bandwidth, str):
-            check_choice(self, "bandwidth", (MEDIAN,))
-        else:
-            check_number(self, "bandwidth", above=0.0)
-        check_choice(self, "factor", FACTORS)
-        check_choice(self, "data_term", DATA_TERMS)
-        check_choice(self, "root", STEPS)
-        check_choice(self, "prediction", PREDICTIONS)
-        check_choice(self, "precision", PRECISIONS)
-
     def predict_proba(self, X: Rows) -> FloatArray:
         """The posterior predictive probability of each class: the mean over the particles of what
         softmax makes of their scores; rows × classes."""
@@ -182,9 +149,9 @@ class BKM(BatchLearner):
             model.numbers,
             model.form.n_weights,
             model.form.n_moved,
-            decay=float(self.decay),
-            rate=float(self.step),
-            bandwidth=None if isinstance(self.bandwidth, str) else float(self.bandwidth),
+            decay=self.decay,
+            rate=self.step,
+            bandwidth=None if isinstance(self.bandwidth, str) else self.bandwidth,
             step=self.root,
         )
         try:

@@ -14,7 +14,7 @@ from okbench.learners.bsgd import BSGDMerging, BSGDRemoval
 from okbench.learners.contract import Clock, Diverged, FloatArray
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
 FIRST_PART, LEAST_SECONDS, MOST_SECONDS = 64, 0.05, 0.4  # rows learned between two looks
 
@@ -35,21 +35,16 @@ class BSGDEpochs(BatchLearner):
     other settings are those of BSGD-M, and `search` matters to merging alone.
     """
 
-    def __init__(
-        self,
-        budget: int = 200,
-        width: float = 8.0,
-        decay: float = 1e-4,
-        epochs: int = 5,
-        maintenance: str = "merging",
-        search: str = "golden",
-    ) -> None:
-        self.budget = budget
-        self.width = width
-        self.decay = decay
-        self.epochs = epochs
-        self.maintenance = maintenance
-        self.search = search
+    budget = Whole(200, at_least=1, meaning="the largest number of support vectors (B)")
+    width = Number(8.0, above=0.0, meaning="width of the kernel exp(-‖x - z‖² / (2 width²)) (σ)")
+    decay = Number(1e-4, above=0.0, meaning="strength of the regulariser (λ)")
+    epochs = Whole(5, at_least=1, meaning="passes over the training rows")
+    maintenance = Choice(
+        "merging", ("merging", "removal"), meaning="what happens when the budget is full"
+    )
+    search = Choice(
+        "golden", ("golden", "table"), meaning="how the place of a merged vector is computed"
+    )
 
     has_gaussian_kernel = True
     holdings = BSGDMerging.holdings
@@ -73,17 +68,13 @@ class BSGDEpochs(BatchLearner):
         """Coefficients of the vectors, columns × vectors, oldest first."""
         return self._fitted().coefficients
 
-    def check_settings(self) -> None:
-        check_choice(self, "maintenance", ("merging", "removal"))
-        check_whole(self, "epochs", at_least=1)
-        self._budgeted().check_settings()
-
     def _budgeted(self) -> Budgeted:
         """The online learner with these settings, which it refuses in this learner's name."""
+        shared = {"budget": self.budget, "width": self.width, "decay": self.decay}
         found: Budgeted = (
-            BSGDMerging(self.budget, self.width, self.decay, self.search)
+            BSGDMerging(**shared, search=self.search)
             if self.maintenance == "merging"
-            else BSGDRemoval(self.budget, self.width, self.decay)
+            else BSGDRemoval(**shared)
         )
         found.name = self.name  # type: ignore[misc]
         return found

@@ -17,7 +17,6 @@ from okbench.learners.batch.base import (
     Progress,
     refuse_beyond_memory,
 )
-from okbench.learners.compiled.rules.smo import CONVERGED, PAUSED, Duals, KernelCache, optimise
 from okbench.learners.contract import (
     Clock,
     Diverged,
@@ -25,8 +24,9 @@ from okbench.learners.contract import (
     NotConverged,
     Rows,
 )
+from okbench.learners.numeric.rules.smo import CONVERGED, PAUSED, Duals, KernelCache, optimise
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Number
 
 AT_ONCE = 16 * MEGABYTE  # bytes of kernel values of rows to predict
 LEAST_PLACES = 32  # rows of the kernel that are kept, however little memory there may be
@@ -53,17 +53,12 @@ class KernelMachine(BatchLearner):
     Several classes are decided by the votes of all pairs.
     """
 
-    cost: float
-    cache: float
+    cost = Number(1.0, above=0.0, finite=True, meaning="weight of the losses (C)")
+    cache = Number(200.0, above=0.0, finite=True, meaning="megabytes for rows of the kernel matrix")
 
     together: ClassVar[int] = 1  # rows of the kernel that cost less if they are computed at once
     steps: int = 0  # of the solver
     _model: KernelModel | None = None
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number(self, "cost", above=0.0, finite=True)
-        check_number(self, "cache", above=0.0, finite=True)
 
     @property
     def support_size(self) -> int:
@@ -120,7 +115,7 @@ class KernelMachine(BatchLearner):
         coefficients, biases, pairs, is_complete = [], [], [], True
         for first, second, places in self._pairs_of(targets):
             signs = np.where(targets[places] == first, 1.0, -1.0)
-            duals = Duals.of(signs, float(self.cost), diagonal[places])
+            duals = Duals.of(signs, self.cost, diagonal[places])
             own = points if len(places) == len(block) else self._chosen(points, places)
             is_complete = is_complete and self._solve(duals, own, progress)
             spread = np.zeros(len(block))

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
-from okbench.learners.compiled.lanes import Entries, Lanes, aligned, kernel_rows, padded
-from okbench.learners.compiled.rules.dual_descent import Duals, descend
 from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, RowsError
 from okbench.learners.holdings import Holdings
 from okbench.learners.linear import score_on, stretches
 from okbench.learners.maps import NystroemMap, multiply
+from okbench.learners.numeric.kernels import Gaussian
+from okbench.learners.numeric.lanes import Entries, Lanes, aligned, kernel_rows, padded
+from okbench.learners.numeric.rules.dual_descent import Duals, descend
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block, all_finite
-from okbench.learners.settings import check_choice, check_number, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
 ITERATIONS = 10  # of k-means
 NO_EIGENVALUE = 1e-5  # as a share of the largest; those up to it have no features
@@ -30,7 +31,7 @@ class LLSVMModel(NamedTuple):
 
     size: int  # how many landmarks there are
     lanes: Lanes  # which hold them
-    sharpness: float  # the factor of the squared distance in the kernel's exponent
+    formula: Gaussian
     basis: FloatArray  # lanes × features
     weights: FloatArray  # columns × features
 
@@ -46,23 +47,13 @@ class LLSVM(BatchLearner):
     with dual variables of its own. With several classes, each has a machine against the rest.
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        width: float = 8.0,
-        decay: float = 0.1,
-        landmarks: str = "kmeans",
-        passes: int = 30,
-        tolerance: float = 0.01,
-        chunk: int = 50_000,
-    ) -> None:
-        self.budget = budget
-        self.width = width
-        self.decay = decay
-        self.landmarks = landmarks
-        self.passes = passes
-        self.tolerance = tolerance
-        self.chunk = chunk
+    budget = Whole(100, at_least=1, meaning="the largest number of support vectors (B)")
+    width = Number(8.0, above=0.0, meaning="width of the kernel exp(-‖x - z‖² / (2 width²)) (σ)")
+    decay = Number(0.1, above=0.0, meaning="strength of the regulariser (λ)")
+    landmarks = Choice("kmeans", ("kmeans", "random"), meaning="centres of k-means, or random rows")
+    passes = Whole(30, at_least=1, meaning="the largest number of passes of the solver")
+    tolerance = Number(0.01, at_least=0.0, meaning="precision at which the solver stops")
+    chunk = Whole(50_000, at_least=1, meaning="rows that are trained on at once")
 
     has_gaussian_kernel = True
     holdings = Holdings(supports="all", tables=3)  # means of rows, while they are computed
@@ -93,15 +84,6 @@ class LLSVM(BatchLearner):
     def nbytes(self) -> int:
         return sum(array.nbytes for array in arrays_in((self._model or (), self._origin)))
 
-    def check_settings(self) -> None:
-        check_whole(self, "budget", at_least=1)
-        check_number(self, "width", above=0.0)
-        check_number(self, "decay", above=0.0)
-        check_choice(self, "landmarks", ("kmeans", "random"))
-        check_whole(self, "passes", at_least=1)
-        check_number(self, "tolerance", at_least=0.0)
-        check_whole(self, "chunk", at_least=1)
-
     def _fitted(self) -> LLSVMModel:
         self._check_fitted()
         assert self._model is not None
@@ -115,11 +97,11 @@ class LLSVM(BatchLearner):
             )
         progress = Progress(clock, len(block), len(block))
         centres = chosen_landmarks(block, self.budget, self.landmarks, self.draws, progress)
-        sharpness = -0.5 / float(self.width) / float(self.width)
-        lanes, basis = nystroem(centres, sharpness)
+        formula = Gaussian.of(self.width)
+        lanes, basis = nystroem(centres, formula)
         columns = self._begun().n_columns
         weights = aligned(columns, basis.shape[1])
-        self._model = LLSVMModel(self.budget, lanes, sharpness, basis, weights)
+        self._model = LLSVMModel(self.budget, lanes, formula, basis, weights)
         for first in range(0, len(block), self.chunk):
             rows = slice(first, first + self.chunk)
             features = self._features(block[rows], progress)
@@ -146,7 +128,7 @@ class LLSVM(BatchLearner):
     ) -> bool:
         """Train the machine of a column on rows; whether the clock let it come to its end."""
         duals, n_active = Duals.of(features, signs), len(features)
-        weights, box = self._fitted().weights, 1.0 / float(self.decay)
+        weights, box = self._fitted().weights, 1.0 / self.decay
         shuffled = self.draws.stream("passes")
         for _ in range(self.passes):
             if progress.must_stop():
@@ -163,7 +145,7 @@ class LLSVM(BatchLearner):
 
     def _map(self) -> NystroemMap:
         model = self._fitted()
-        return NystroemMap(model.lanes, model.sharpness, model.basis)
+        return NystroemMap(model.lanes, model.formula, model.basis)
 
     def _scores(self, block: Block) -> FloatArray:
         weights = self._fitted().weights
@@ -172,7 +154,7 @@ class LLSVM(BatchLearner):
         return scores
 
 
-def nystroem(centres: FloatArray, sharpness: float) -> tuple[Lanes, FloatArray]:
+def nystroem(centres: FloatArray, formula: Any) -> tuple[Lanes, FloatArray]:
     """Landmarks in lanes, and the basis P = V Λ^(-1/2) of their Gram matrix K = V Λ Vᵀ."""
     size = len(centres)
     lanes = Lanes.dense(centres.shape[1], size)
@@ -180,7 +162,7 @@ def nystroem(centres: FloatArray, sharpness: float) -> tuple[Lanes, FloatArray]:
     rows = Entries.of(Block.of(centres))
     lanes.squared_norms[:size] = rows.squared_norms
     gram = aligned(size, padded(size))
-    kernel_rows(rows, lanes, sharpness, gram)
+    kernel_rows(rows, lanes, formula, gram)
     if not all_finite(gram):
         raise Diverged(0, "LLSVM: the kernel of two landmarks is not a finite number")
     eigenvalues, vectors = np.linalg.eigh(gram[:, :size])

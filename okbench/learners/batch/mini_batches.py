@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import Entries
 from okbench.learners.contract import FloatArray
 from okbench.learners.draws import NamedDraws
+from okbench.learners.numeric.lanes import Entries
 from okbench.learners.rows import Block
 
 

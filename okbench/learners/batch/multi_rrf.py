@@ -8,7 +8,7 @@ from okbench.learners.batch.random_features import RandomFeatures, scores_of
 from okbench.learners.contract import FloatArray
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_numbers
+from okbench.learners.settings import Number, Numbers
 
 DEFAULT_SCALES = (0.03125, 0.125, 0.5)
 
@@ -16,33 +16,14 @@ DEFAULT_SCALES = (0.03125, 0.125, 0.5)
 class MultiRRF(RandomFeatures):
     """Several models of RRF-batch, one per start value in `scales`, each with its own draws."""
 
-    def __init__(
-        self,
-        components: int = 400,
-        scales: tuple[float, ...] = DEFAULT_SCALES,
-        step: float = 0.01,
-        scale_step: float = 1e-3,
-        decay: float = 1e-3,
-        batch: int = 200,
-        epochs: int = 10,
-        loss: str = "hinge",
-    ) -> None:
-        self.components = components
-        self.scales = scales
-        self.step = step
-        self.scale_step = scale_step
-        self.decay = decay
-        self.batch = batch
-        self.epochs = epochs
-        self.loss = loss
+    scales = Numbers(
+        (0.03125, 0.125, 0.5), above=0.0, meaning="deviations of the frequencies at the start"
+    )
+    scale_step = Number(1e-3, at_least=0.0, meaning="step of the scales of the frequencies")
 
     @property
     def first_scales(self) -> tuple[float, ...]:
         return tuple(map(float, self.scales))
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_numbers(self, "scales", above=0.0)
 
 
 @learner("MultiRRF-A", paper="bkm", version=1, tasks=("binary", "multiclass"))

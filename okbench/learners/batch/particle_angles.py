@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.rules.bkm import (
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.rules.bkm import (
     TOGETHER,
     Entries,
     add_inner_products,

@@ -10,22 +10,22 @@ import numpy as np
 from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import Picked, mini_batches, taken, updates_in
-from okbench.learners.compiled.lanes import Entries, aligned, padded
-from okbench.learners.compiled.rules.mini_batch import (
+from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, Problem
+from okbench.learners.kernel import BLOCK
+from okbench.learners.loss_choice import CLASSIFICATION, chosen_loss
+from okbench.learners.numeric.lanes import Entries, aligned, padded
+from okbench.learners.numeric.rules.mini_batch import (
     Descent,
     Sums,
     add_rows,
     move_by_mean,
     score_in_lanes,
 )
-from okbench.learners.compiled.rules.rrf import Model, Workspace
-from okbench.learners.contract import Clock, Diverged, Draws, FloatArray, Problem
-from okbench.learners.kernel import BLOCK
-from okbench.learners.loss_choice import check_loss, chosen_loss
+from okbench.learners.numeric.rules.rrf import Model, Workspace
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
 from okbench.learners.rrf import FIRST_WEIGHTS
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
 AT_ONCE = 200_000_000  # multiplications between two looks at the clock
 
@@ -43,16 +43,17 @@ class RandomFeatures(BatchLearner):
     An epoch has as many mini-batches as cover the rows once, each drawn from all rows.
     """
 
+    components = Whole(400, at_least=1, meaning="number of random frequencies (D)")
+    step = Number(0.01, above=0.0, meaning="step size of the updates (η)")
+    decay = Number(1e-3, at_least=0.0, meaning="strength of the regulariser (λ)")
+    batch = Whole(200, at_least=1, meaning="rows of a mini-batch")
+    epochs = Whole(10, at_least=1, meaning="passes over the training rows")
+    loss = Choice("hinge", CLASSIFICATION, meaning="the loss function")
+
     has_gaussian_kernel = True
     has_sines: ClassVar[bool] = True
     scale_step: float = 0.0
 
-    components: int
-    step: float
-    decay: float
-    batch: int
-    epochs: int
-    loss: str
     epsilon: float = 0.0  # of losses of regression, of which there is none here
 
     _model: tuple[Features, ...] | None = None
@@ -81,18 +82,9 @@ class RandomFeatures(BatchLearner):
     def nbytes(self) -> int:
         return sum(array.nbytes for array in arrays_in((self._model or (), self._origin)))
 
-    def check_settings(self) -> None:
-        check_whole(self, "components", at_least=1)
-        check_number(self, "step", above=0.0)
-        check_number(self, "scale_step", at_least=0.0)
-        check_number(self, "decay", at_least=0.0)
-        check_whole(self, "batch", at_least=1)
-        check_whole(self, "epochs", at_least=1)
-        check_loss(self, "binary")
-
     def _rate(self, n_rows: int) -> float:
         """The step of the weights."""
-        return float(self.step)
+        return self.step
 
     def _fitted(self) -> tuple[Features, ...]:
         self._check_fitted()
@@ -110,8 +102,8 @@ class RandomFeatures(BatchLearner):
         descent = Descent(
             loss,
             self._rate(len(block)),
-            float(self.scale_step),
-            float(self.decay),
+            self.scale_step,
+            self.decay,
             self.has_sines,
         )
         self._model = tuple(
@@ -222,39 +214,19 @@ class _Training:
 class OneScale(RandomFeatures):
     """A single model, whose frequencies begin with the standard deviation `scale`."""
 
-    scale: float
+    scale = Number(
+        0.1, above=0.0, meaning="deviation of the frequencies, at the start where they are learned"
+    )
 
     @property
     def first_scales(self) -> tuple[float, ...]:
-        return (float(self.scale),)
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number(self, "scale", above=0.0)
+        return (self.scale,)
 
 
 class LearnedScales(OneScale):
     """Features whose scales, one per input, are learned by steps of `scale_step`."""
 
-    def __init__(
-        self,
-        components: int = 400,
-        scale: float = 0.1,
-        step: float = 0.01,
-        scale_step: float = 1e-3,
-        decay: float = 1e-3,
-        batch: int = 200,
-        epochs: int = 10,
-        loss: str = "hinge",
-    ) -> None:
-        self.components = components
-        self.scale = scale
-        self.step = step
-        self.scale_step = scale_step
-        self.decay = decay
-        self.batch = batch
-        self.epochs = epochs
-        self.loss = loss
+    scale_step = Number(1e-3, at_least=0.0, meaning="step of the scales of the frequencies")
 
 
 @learner("RRF-batch", paper="bkm", version=1, tasks=("binary", "multiclass"))

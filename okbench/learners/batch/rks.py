@@ -22,13 +22,14 @@ from okbench.learners.batch.random_features import (
     drawn_model,
     rows_at_once,
 )
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.rules.mini_batch import Many, add_rows_to_many, move_many_by_mean
-from okbench.learners.compiled.rules.rrf import Workspace
 from okbench.learners.contract import Clock, FloatArray
 from okbench.learners.loss_choice import chosen_loss
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.rules.mini_batch import Many, add_rows_to_many, move_many_by_mean
+from okbench.learners.numeric.rules.rrf import Workspace
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block, digest_of
+from okbench.learners.settings import Flag
 
 
 @learner("RKS", paper="bkm", version=1, tasks=("binary", "multiclass"))
@@ -41,30 +42,12 @@ class RKS(OneScale):
     number of rows.
     """
 
+    divide_step = Flag(False, meaning="whether the step is divided by the number of rows")
+
     shared_settings: ClassVar[tuple[str, ...]] = ("step", "decay")
     has_fixed_features = True
 
     _together: tuple[TrainedTogether, int] | None = None  # with others, and its number among them
-
-    def __init__(
-        self,
-        components: int = 400,
-        scale: float = 0.1,
-        step: float = 0.01,
-        decay: float = 1e-3,
-        batch: int = 200,
-        epochs: int = 10,
-        loss: str = "hinge",
-        divide_step: bool = False,
-    ) -> None:
-        self.components = components
-        self.scale = scale
-        self.step = step
-        self.decay = decay
-        self.batch = batch
-        self.epochs = epochs
-        self.loss = loss
-        self.divide_step = divide_step
 
     @staticmethod
     def share(learners: Sequence[RKS]) -> None:

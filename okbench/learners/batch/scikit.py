@@ -24,7 +24,7 @@ from okbench.learners.contract import (
 from okbench.learners.holdings import Holdings
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_number, check_whole
+from okbench.learners.settings import Choice, Flag, Number, Whole, default
 
 AT_ONCE = 64 * MEGABYTE  # bytes of kernel values of rows to predict
 MOST_ITERATIONS = 2**31 - 1  # the libraries count in 32 bits
@@ -46,18 +46,13 @@ class Library(BatchLearner):
     of a run ends its process. A class without training rows is never predicted.
     """
 
+    cost = Number(1.0, above=0.0, finite=True, meaning="weight of the losses (C)")
+    tolerance = Number(1e-3, above=0.0, finite=True, meaning="precision at which the solver stops")
+    max_iterations = Whole(100_000, at_least=1, meaning="steps of the solver before it is an error")
+
     compiled: ClassVar[bool] = False  # its trials have processes of their own, which can be ended
 
-    cost: float
-    tolerance: float
-    max_iterations: int
-
     _model: FittedMachine | None = None
-
-    def check_settings(self) -> None:
-        check_number(self, "cost", above=0.0, finite=True)
-        check_number(self, "tolerance", above=0.0, finite=True)
-        check_whole(self, "max_iterations", at_least=1)
 
     @property
     def _estimator(self) -> Any:
@@ -138,21 +133,10 @@ class LIBSVM(Library):
     by the votes of all pairs. It is an error when the solver does not converge in `max_iterations`.
     """
 
-    def __init__(
-        self,
-        cost: float = 1.0,
-        width: float = 8.0,
-        kernel: str = "rbf",
-        cache: float = 200.0,
-        tolerance: float = 1e-3,
-        max_iterations: int = 10_000_000,
-    ) -> None:
-        self.cost = cost
-        self.width = width
-        self.kernel = kernel
-        self.cache = cache
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
+    max_iterations = default(10_000_000)
+    width = Number(8.0, above=0.0, meaning="width of the kernel (σ)")
+    kernel = Choice("rbf", ("rbf", "laplacian", "precomputed"), meaning="the kernel by its name")
+    cache = Number(200.0, above=0.0, finite=True, meaning="megabytes for rows of the kernel matrix")
 
     _rows: Block | None = None  # the training rows, where kernels with them are computed here
     _rate = 0.0  # the factor of the distance in the kernel's exponent
@@ -171,9 +155,6 @@ class LIBSVM(Library):
 
     def check_settings(self) -> None:
         super().check_settings()
-        check_number(self, "width", above=0.0)
-        check_choice(self, "kernel", ("rbf", "laplacian", "precomputed"))
-        check_number(self, "cache", above=0.0, finite=True)
         if not math.isfinite(0.5 / self.width / self.width):
             raise SettingsError(
                 f"{self.name}: width = {self.width!r}: the factor of the squared distance must be "
@@ -198,7 +179,7 @@ class LIBSVM(Library):
             f"{self.name}: the kernel of {len(block):,} training rows",
             "lower the cache, or use kernel = 'rbf', which needs no Gram matrix",
         )
-        width = float(self.width)
+        width = self.width
         is_rbf, self._rows = self.kernel == "rbf", None
         self._rate = 0.5 / width / width if is_rbf else 1.0 / width
         if is_rbf:
@@ -217,12 +198,12 @@ class LIBSVM(Library):
         from sklearn.svm import SVC
 
         return SVC(
-            C=float(self.cost),
+            C=self.cost,
             kernel=kernel,
             gamma=gamma,
-            cache_size=float(self.cache),
-            tol=float(self.tolerance),
-            max_iter=min(int(self.max_iterations), MOST_ITERATIONS),
+            cache_size=self.cache,
+            tol=self.tolerance,
+            max_iter=min(self.max_iterations, MOST_ITERATIONS),
             random_state=0,  # the solver draws nothing; without it the global generator is asked
         )
 
@@ -273,12 +254,12 @@ class LinearMachine(Library):
 
         seed = int(self.draws.stream("solver").uniforms(1)[0] * 2**31)
         estimator = LinearSVC(
-            C=float(self.cost),
+            C=self.cost,
             loss=self.loss,
             dual=self.in_dual,
             fit_intercept=bool(self.bias),
             multi_class="ovr" if self.several == "one_against_rest" else "crammer_singer",
-            tol=float(self.tolerance),
+            tol=self.tolerance,
             max_iter=min(int(self._most_passes), MOST_ITERATIONS),
             random_state=seed,
         )
@@ -305,28 +286,15 @@ class LIBLINEAR(LinearMachine):
     crammer_singer. It is an error when the solver does not converge in `max_iterations`.
     """
 
+    loss = Choice("hinge", ("hinge", "squared_hinge"), meaning="the loss function")
+    bias = Flag(True, meaning="whether a constant feature is added")
+    several = Choice(
+        "one_against_rest",
+        ("one_against_rest", "crammer_singer"),
+        meaning="how several classes are treated",
+    )
+
     holdings = Holdings(weights=True)
-
-    def __init__(
-        self,
-        cost: float = 1.0,
-        loss: str = "hinge",
-        bias: bool = True,
-        several: str = "one_against_rest",
-        tolerance: float = 1e-3,
-        max_iterations: int = 100_000,
-    ) -> None:
-        self.cost = cost
-        self.loss = loss
-        self.bias = bias
-        self.several = several
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_choice(self, "loss", ("hinge", "squared_hinge"))
-        check_choice(self, "several", ("one_against_rest", "crammer_singer"))
 
     def _features(self, block: Block) -> Any:
         return block.matrix

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.stein import CUMULATIVE, FORGETTING, PLAIN, add_prior, move_numbers
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.stein import CUMULATIVE, FORGETTING, PLAIN, add_prior, move_numbers
 
 COLUMNS = 128  # numbers of each particle that are multiplied at once
 

@@ -1,6 +1,6 @@
 """The library that finds nearest points: NumPy, or PyTorch where it is installed.
 
-Both multiply in single precision, and `compiled.nearest` decides what a product cannot decide, so
+Both multiply in single precision, and `numeric.nearest` decides what a product cannot decide, so
 that every library and every device gives the same cells.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.nearest import find_cells, settle
 from okbench.learners.contract import FloatArray, SettingsError
+from okbench.learners.numeric.nearest import find_cells, settle
 
 LIBRARIES = ("numpy", "torch")
 Single = NDArray[np.float32]

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
-from okbench.learners.compiled.rules.isolation import Counting
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
-from okbench.learners.isolation.maps import Cells, IsolationMap, check_map_settings
+from okbench.learners.isolation.maps import Cells, IsolationMap
 from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
+from okbench.learners.numeric.rules.isolation import Counting
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Flag, Number, Whole
 
 LEARNED_AT_ONCE = 4096  # rows whose cells are held at a time
 
@@ -35,19 +35,13 @@ class IsolationLearner(OnMap, RowLearner):
     A score of 0 counts as the positive class.
     """
 
-    step: float
-    averages: bool
-    initial: int
+    step = Number(0.5, above=0.0, meaning="step size of the updates (η)")
+    averages = Flag(True, meaning="whether the step is divided by the number of partitionings")
+    initial = Whole(100, at_least=1, meaning="rows that make the map if none came before")
 
     surface: Surface | None = None
     _map: IsolationMap | None = None
     _waiting: tuple[tuple[Any, ...], ...] = ()  # rows of the map that has not been made yet
-
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_map_settings(self)
-        check_number(self, "step", above=0.0)
-        check_whole(self, "initial", at_least=1)
 
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:
@@ -101,14 +95,13 @@ class IsolationLearner(OnMap, RowLearner):
         return sum(a.nbytes for a in arrays_in(held)) + (self._map.nbytes if self._map else 0)
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         self._map, self._waiting = None, ()
-        self._chosen = (int(self.partitionings), int(self.psi), str(self.map), str(self.library))
-        self._initial = int(self.initial)
-        self._rule = Counting(float(self.step), self.partitionings if self.averages else 1.0, 0)
+        self._chosen = self._map_settings()
+        self._initial = self.initial
+        self._rule = Counting(self.step, self.partitionings if self.averages else 1.0, 0)
 
     def _new_map(self) -> IsolationMap:
-        return IsolationMap(*self._chosen)
+        return IsolationMap(**self._chosen)
 
     def _make_map(self, block: Block) -> None:
         self._map = self._map_of(block)

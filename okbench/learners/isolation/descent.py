@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.rules.isolation import (
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.holdings import Holdings
+from okbench.learners.isolation.base import IsolationLearner
+from okbench.learners.isolation.maps import Cells, IsolationMap
+from okbench.learners.numeric.rules.isolation import (
     learn_cells,
     learn_ones,
     score_cells,
     score_ones,
 )
-from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.holdings import Holdings
-from okbench.learners.isolation.base import IsolationLearner
-from okbench.learners.isolation.maps import Cells, IsolationMap
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_choice
+from okbench.learners.settings import Choice
 
 
 @learner("IK-OGD", paper="ik", version=1, tasks=("binary", "multiclass"))
@@ -33,32 +33,10 @@ class IKOGD(IsolationLearner):
     step, as in the authors' program.
     """
 
+    product = Choice("indexed", ("indexed", "naive"), meaning="how scores are computed")
+
     holdings = Holdings(cell_weights=4)
     _weights: NDArray[np.generic] | None = None  # columns × (partitionings × cells)
-
-    def __init__(
-        self,
-        partitionings: int = 100,
-        psi: int = 16,
-        map: str = "iforest",
-        step: float = 0.5,
-        averages: bool = True,
-        product: str = "indexed",
-        initial: int = 100,
-        library: str = "numpy",
-    ) -> None:
-        self.partitionings = partitionings
-        self.psi = psi
-        self.map = map
-        self.step = step
-        self.averages = averages
-        self.product = product
-        self.initial = initial
-        self.library = library
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_choice(self, "product", ("indexed", "naive"))
 
     def _start(self, problem: Problem) -> None:
         super()._start(problem)

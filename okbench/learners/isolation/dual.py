@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from okbench.learners.compiled.rules.isolation import Kept, learn_kept, score_kept
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.isolation.base import IsolationLearner
 from okbench.learners.isolation.maps import Cells, IsolationMap
+from okbench.learners.numeric.rules.isolation import Kept, learn_kept, score_kept
 from okbench.learners.registry import learner
 
 
@@ -21,24 +21,6 @@ class IKOGDDual(IsolationLearner):
 
     _kept: Kept | None = None
     _size: int = 0
-
-    def __init__(
-        self,
-        partitionings: int = 100,
-        psi: int = 16,
-        map: str = "iforest",
-        step: float = 0.5,
-        averages: bool = True,
-        initial: int = 100,
-        library: str = "numpy",
-    ) -> None:
-        self.partitionings = partitionings
-        self.psi = psi
-        self.map = map
-        self.step = step
-        self.averages = averages
-        self.initial = initial
-        self.library = library
 
     @property
     def support_size(self) -> int:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.forest import (
+from okbench.learners.contract import Draws, FloatArray
+from okbench.learners.isolation.references import as_entries, as_table
+from okbench.learners.numeric.forest import (
     UNUSED,
     find_leaves_dense,
     find_leaves_sparse,
     grow_dense,
     grow_sparse,
 )
-from okbench.learners.contract import Draws, FloatArray
-from okbench.learners.isolation.references import as_entries, as_table
 from okbench.learners.rows import Block
 
 MOST_BYTES = 8 * 1024 * 1024  # of sparse rows that are made dense at a time

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.batch.kernel_machine import KernelMachine
-from okbench.learners.compiled.kernel_matrices import Members, fill_chi_square, fill_shares
 from okbench.learners.contract import Clock, FloatArray, Problem
 from okbench.learners.isolation.laplacian_kernel import (
     Others,
@@ -18,10 +17,11 @@ from okbench.learners.isolation.laplacian_kernel import (
     rate_of,
 )
 from okbench.learners.isolation.mapped import OnIsolationMap
+from okbench.learners.numeric.kernel_matrices import Members, fill_chi_square, fill_shares
 from okbench.learners.origin import Origin
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import Whole
 
 
 class OnEntries(KernelMachine):
@@ -41,18 +41,11 @@ class LaplacianLIBSVM(OnEntries):
     `cost` is C, and `cache` the memory for rows of the kernel in megabytes.
     """
 
+    psi = Whole(16, at_least=2, meaning="rows from which a partitioning is made (ψ)")
+
     together = 16  # they are the lanes that all training rows sweep over
 
     _rate = 0.0  # as `rate_of` has it, of the rows that were learned
-
-    def __init__(self, psi: int = 16, cost: float = 1.0, cache: float = 200.0) -> None:
-        self.psi = psi
-        self.cost = cost
-        self.cache = cache
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_whole(self, "psi", at_least=2)
 
     def _new_origin(self, problem: Problem) -> Origin:
         return Origin.for_psi(self.psi, problem.n_features)
@@ -79,10 +72,6 @@ class ChiSquareLIBSVM(OnEntries):
     the memory for rows of the kernel in megabytes.
     """
 
-    def __init__(self, cost: float = 1.0, cache: float = 200.0) -> None:
-        self.cost = cost
-        self.cache = cache
-
     def _fill_kernel(self, points: Points, others: Points, out: NDArray[Any]) -> None:
         fill_chi_square(points.entries, others.entries, np.zeros(points.n_features), out)
 
@@ -97,22 +86,6 @@ class IKLIBSVM(OnIsolationMap, KernelMachine):
     The kernel of two rows is the share of partitionings in which they are in the same cell. `cost`
     is C, and `cache` the memory for rows of the kernel in megabytes.
     """
-
-    def __init__(
-        self,
-        partitionings: int = 100,
-        psi: int = 16,
-        map: str = "nearest",
-        cost: float = 1.0,
-        cache: float = 200.0,
-        library: str = "numpy",
-    ) -> None:
-        self.partitionings = partitionings
-        self.psi = psi
-        self.map = map
-        self.cost = cost
-        self.cache = cache
-        self.library = library
 
     def _train(self, block: Block, targets: FloatArray, clock: Clock) -> None:
         self._fit_map(block)

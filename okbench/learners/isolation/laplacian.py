@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
-from okbench.learners.compiled.rules.laplacian import Laplacian
 from okbench.learners.contract import FloatArray, Problem, Rows
 from okbench.learners.holdings import Holdings
 from okbench.learners.isolation.laplacian_kernel import Points, laplacian_kernel, rate_of
@@ -21,10 +20,11 @@ from okbench.learners.isolation.laplacian_model import (
 from okbench.learners.isolation.shared_supports import LearnedTogether, Member
 from okbench.learners.kernel import BLOCK, model_bytes
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
+from okbench.learners.numeric.rules.laplacian import Laplacian
 from okbench.learners.origin import Origin
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Number, Whole
 
 UNBOUNDED = 2**62
 
@@ -35,10 +35,11 @@ class LaplacianLearner(LaplacianWalker, OnlineLearner):
     The kernel is psi^(-‖x - z‖₁ / d) for rows of d columns.
     """
 
+    psi = Whole(16, at_least=2, meaning="the kernel is psi^(-‖x - z‖₁ / d) for d columns")
+    step = Number(0.5, above=0.0, meaning="step size of the updates (η)")
+
     holdings = Holdings(supports="own")
 
-    psi: int
-    step: float
     budget: int = UNBOUNDED
 
     surface: Surface | None = None
@@ -69,15 +70,9 @@ class LaplacianLearner(LaplacianWalker, OnlineLearner):
         values, self.surface = surface_of(plane, kernel)
         return values
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_whole(self, "psi", at_least=2)
-        check_number(self, "step", above=0.0)
-
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         rates = np.array([rate_of(self.psi, problem.n_features)])
-        self._set_out(problem, Laplacian(rates, float(self.step), int(self.budget)))
+        self._set_out(problem, Laplacian(rates, self.step, self.budget))
         self._position = 0
 
     def _new_origin(self, problem: Problem) -> Origin:
@@ -124,10 +119,6 @@ class LaplacianOGD(LaplacianLearner):
 
     _given: Member | None = None  # of those that learn together
     _member: Member | None = None  # the same; None where it learns alone
-
-    def __init__(self, psi: int = 16, step: float = 0.5) -> None:
-        self.psi = psi
-        self.step = step
 
     @staticmethod
     def share(learners: Sequence[LaplacianOGD]) -> None:

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import Entries
-from okbench.learners.compiled.rules.laplacian import (
+from okbench.learners.contract import FloatArray, Rows
+from okbench.learners.numeric.lanes import Entries
+from okbench.learners.numeric.rules.laplacian import (
     LaplacianWork,
     all_bytes,
     clear_pixels,
     kernel_laplacian,
     set_pixels,
 )
-from okbench.learners.contract import FloatArray, Rows
 from okbench.learners.origin import Origin
 from okbench.learners.rows import Block, row_sums
 

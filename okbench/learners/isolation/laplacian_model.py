@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okbench.learners.compiled.expansion import Expanding, longer
-from okbench.learners.compiled.rules.laplacian import (
+from okbench.learners.contract import FloatArray, Problem
+from okbench.learners.expansion import ROOM
+from okbench.learners.isolation.laplacian_kernel import Points
+from okbench.learners.numeric.expansion import Expanding, longer
+from okbench.learners.numeric.rules.laplacian import (
     Kept,
     Laplacian,
     LaplacianWork,
@@ -15,10 +18,7 @@ from okbench.learners.compiled.rules.laplacian import (
     learn_laplacian,
     score_laplacian,
 )
-from okbench.learners.compiled.walks import RowStream
-from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.expansion import ROOM
-from okbench.learners.isolation.laplacian_kernel import Points
+from okbench.learners.numeric.walks import RowStream
 
 
 class LaplacianModel(NamedTuple):

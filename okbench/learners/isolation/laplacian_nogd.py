@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okbench.learners.compiled.fourier import project_dense
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.rules.laplacian import learn_averaged
-from okbench.learners.compiled.rules.linear import AS_THEY_ARE, score_on_map
 from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.isolation.laplacian import LaplacianLearner
 from okbench.learners.isolation.laplacian_kernel import Others, Points, fill_kernel
+from okbench.learners.numeric.fourier import project_dense
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.rules.laplacian import learn_averaged
+from okbench.learners.numeric.rules.linear import AS_THEY_ARE, score_on_map
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import Flag, Whole
 
 STRETCH = 1024  # rows whose kernel is held at a time
 
@@ -41,26 +41,14 @@ class LaplacianNOGD(LaplacianLearner):
     of the weights themselves.
     """
 
-    _mapped: MappedModel | None = None
+    budget = Whole(100, at_least=1, meaning="the largest number of support vectors (B)")
+    rank = Whole(20, at_least=1, meaning="eigenvalues of the Gram matrix that are kept (k)")
+    averages = Flag(True, meaning="whether scores are those of the mean of the weights so far")
 
-    def __init__(
-        self,
-        budget: int = 100,
-        rank: int = 20,
-        psi: int = 16,
-        step: float = 0.5,
-        averages: bool = True,
-    ) -> None:
-        self.budget = budget
-        self.rank = rank
-        self.psi = psi
-        self.step = step
-        self.averages = averages
+    _mapped: MappedModel | None = None
 
     def check_settings(self) -> None:
         super().check_settings()
-        check_whole(self, "budget", at_least=1)
-        check_whole(self, "rank", at_least=1)
         if self.rank > self.budget:
             raise SettingsError(
                 f"{self.name}: rank = {self.rank}: it must not exceed budget = {self.budget}"
@@ -69,7 +57,7 @@ class LaplacianNOGD(LaplacianLearner):
     def _start(self, problem: Problem) -> None:
         super()._start(problem)
         self._mapped = None
-        self._rank, self._averages = int(self.rank), bool(self.averages)
+        self._rank, self._averages = self.rank, bool(self.averages)
 
     def _learn_part(self, block: Block, targets: FloatArray, scores: FloatArray) -> None:
         if self._mapped is None:

@@ -76,7 +76,9 @@ def _map_of(head: Node, arrays: Arrays) -> IsolationMap:
         raise head.data_error(f"the array {error} is missing") from error
     except (ValueError, TypeError, OverflowError) as error:
         raise head.data_error(f"a damaged map: {error}") from error
-    isolation_map = IsolationMap(made.partitionings, made.psi, kind, library)
+    isolation_map = IsolationMap(
+        partitionings=made.partitionings, psi=made.psi, map=kind, library=library
+    )
     isolation_map.fitted = made
     return isolation_map
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from okbench.learners.batch.base import BatchLearner
-from okbench.learners.isolation.maps import check_map_settings
 from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.rows import Block
+from okbench.learners.settings import default
 
 
 class OnIsolationMap(OnMap, BatchLearner):
     """Stands before the class of the machine, whose settings it adds those of the map to."""
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        super().check_settings()
-        check_map_settings(self)
+    map = default("nearest")
 
     def _fit_map(self, block: Block) -> None:
         self._map = self._map_of(block)

@@ -26,7 +26,7 @@ from okbench.learners.isolation.nearest import Points, SparsePoints, points_of
 from okbench.learners.isolation.references import sub_samples
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_whole
+from okbench.learners.settings import Choice, Declared, Whole
 
 KINDS = ("iforest", "nearest")
 Cells = NDArray[Any]  # rows × partitionings, whole numbers of 16 bits where they fit
@@ -45,6 +45,15 @@ class FittedMap(NamedTuple):
     library: str
 
 
+class MapSettings(Declared):
+    """The settings of an isolation map."""
+
+    partitionings = Whole(100, at_least=1, meaning="number of random partitionings (t)")
+    psi = Whole(16, at_least=2, meaning="rows from which a partitioning is made (ψ)")
+    map = Choice("iforest", KINDS, meaning="cells: leaves of trees, or nearest points")
+    library = Choice("numpy", LIBRARIES, meaning="what multiplies rows with points")
+
+
 class Timed:
     """A map that counts the seconds which it takes from its last fit on."""
 
@@ -60,7 +69,7 @@ class Timed:
 
 
 @learner("IsolationMap", paper="ik", version=1)
-class IsolationMap(Timed):
+class IsolationMap(MapSettings, Timed):
     """The feature map of the isolation kernel (Ting et al. 2019).
 
     A row becomes its cells in random partitionings. Each of `partitionings` is made from `psi` rows
@@ -74,24 +83,11 @@ class IsolationMap(Timed):
     `library` multiplies rows with points: "numpy", or "torch" if PyTorch is installed.
     """
 
-    name: str
     fitted: FittedMap | None = None
-
-    def __init__(
-        self,
-        partitionings: int = 100,
-        psi: int = 16,
-        map: str = "iforest",
-        library: str = "numpy",
-    ) -> None:
-        self.partitionings = partitionings
-        self.psi = psi
-        self.map = map
-        self.library = library
 
     def fit(self, X: Rows, draws: Draws | None = None, make: MakePoints = points_of) -> Self:
         """Draw rows and make the partitionings; `make` takes the rows that are drawn as points."""
-        check_map_settings(self)
+        self.check_settings()
         if not isinstance(draws, Draws | None):
             raise SettingsError(f"{self.name}: fit() takes rows and Draws; a map has no labels")
         block = Block.of(X)
@@ -118,15 +114,15 @@ class IsolationMap(Timed):
         return found
 
     def _fitted_to(self, block: Block, draws: Draws, make: MakePoints) -> FittedMap:
-        size = min(int(self.psi), len(block))
-        samples = sub_samples(draws, len(block), int(self.partitionings), size)
+        size = min(self.psi, len(block))
+        samples = sub_samples(draws, len(block), self.partitionings, size)
         partitions: Forest | Points
         if self.map == "iforest":
             partitions = forest_of(block, samples, tree_uniforms(draws, *samples.shape))
         else:
             partitions = make(block, samples)
-        n_features, library = int(block.matrix.shape[1]), str(self.library)
-        return FittedMap(partitions, len(samples), int(self.psi), size, n_features, library)
+        n_features, library = int(block.matrix.shape[1]), self.library
+        return FittedMap(partitions, len(samples), self.psi, size, n_features, library)
 
     def made(self) -> FittedMap:
         """The map once it is fitted; it is an error before."""
@@ -211,11 +207,3 @@ def indicators(cells: Cells, size: int, value: float = 1.0) -> sp.csr_array:
 def cell_type(size: int) -> type[np.unsignedinteger[Any]]:
     """What holds the numbers of so many cells: 16 bits where they fit."""
     return np.uint16 if size <= _FITS_16_BITS else np.uint32
-
-
-def check_map_settings(learner: Any) -> None:
-    """Refuse settings of a map that make no sense."""
-    check_whole(learner, "partitionings", at_least=1)
-    check_whole(learner, "psi", at_least=2)
-    check_choice(learner, "map", KINDS)
-    check_choice(learner, "library", LIBRARIES)

@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.lanes import aligned
-from okbench.learners.compiled.nearest import round_rows
-from okbench.learners.compiled.nearest_sparse import find_cells_sparse
 from okbench.learners.contract import FloatArray
 from okbench.learners.isolation.array_libraries import Lines, finder_of
 from okbench.learners.isolation.references import as_entries, as_table
+from okbench.learners.numeric.lanes import aligned
+from okbench.learners.numeric.nearest import round_rows
+from okbench.learners.numeric.nearest_sparse import find_cells_sparse
 from okbench.learners.rows import Block
 
 

@@ -17,23 +17,20 @@ from numpy.typing import NDArray
 
 from okbench.learners.contract import Draws
 from okbench.learners.isolation.array_libraries import Lines
-from okbench.learners.isolation.maps import Cells, IsolationMap, MakePoints, cell_type
+from okbench.learners.isolation.maps import Cells, IsolationMap, MakePoints, MapSettings, cell_type
 from okbench.learners.isolation.nearest import PointTable, points_of
 from okbench.learners.isolation.references import as_table
 from okbench.learners.rows import Block, digest_of
+from okbench.learners.settings import fields_of
 
 MOST_BYTES = 2**30  # of cells that are kept for the other maps
 
 
-class OnMap:
+class OnMap(MapSettings):
     """A learner on an isolation map, which it may make together with those of others."""
 
     shared_settings: ClassVar[tuple[str, ...]] = ("psi",)  # which `share` takes different values of
 
-    partitionings: int
-    psi: int
-    map: str
-    library: str
     draws: Draws
 
     _shared: tuple[SharedMaps, int] | None = None  # with other learners, and its number among them
@@ -70,9 +67,12 @@ class OnMap:
         """The map, once there is one."""
         return getattr(self, "_map", None)
 
+    def _map_settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in fields_of(MapSettings)}
+
     def _new_map(self) -> IsolationMap:
         """The map before it is fitted."""
-        return IsolationMap(int(self.partitionings), int(self.psi), self.map, str(self.library))
+        return IsolationMap(**self._map_settings())
 
     def _map_of(self, block: Block) -> IsolationMap:
         """The map that is made of these rows."""

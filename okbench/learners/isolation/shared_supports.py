@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.rules.laplacian import NOT_KEPT, Laplacian, copy_supports
 from okbench.learners.contract import FloatArray, Problem
 from okbench.learners.isolation.laplacian_kernel import Points, is_in_bytes
 from okbench.learners.isolation.laplacian_model import (
@@ -23,6 +22,7 @@ from okbench.learners.isolation.laplacian_model import (
     fill_scores,
 )
 from okbench.learners.kernel import BLOCK
+from okbench.learners.numeric.rules.laplacian import NOT_KEPT, Laplacian, copy_supports
 from okbench.learners.rows import Block, digest_of
 
 MOST_BYTES = 2**30  # of scores that are kept for the other learners

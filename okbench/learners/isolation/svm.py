@@ -14,7 +14,7 @@ from okbench.learners.isolation.mapped import OnIsolationMap
 from okbench.learners.isolation.maps import ChiSquareMap, indicators
 from okbench.learners.registry import learner
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_number, check_whole
+from okbench.learners.settings import Number, Whole
 
 STEEPEST = 1e90  # of cost × squared features: beyond it the primal solver overflows and never ends
 FLATTEST = 1e-140  # of cost × the largest feature: below it the squares of its gradients vanish
@@ -27,20 +27,18 @@ class LinearSVM(LinearMachine):
     without having converged.
     """
 
+    cost = Number(1.0, above=0.0, finite=True, meaning="weight of the losses (C)")
+    iterations = Whole(1000, at_least=1, meaning="the largest number of passes of the solver")
+
     loss = "squared_hinge"
     bias = False
     several = "one_against_rest"
     tolerance = 1e-4
-
-    iterations: int
+    max_iterations = 0  # `iterations` ends the solver, and it is no error
 
     @property
     def _most_passes(self) -> int:
         return self.iterations
-
-    def check_settings(self) -> None:
-        check_number(self, "cost", above=0.0, finite=True)
-        check_whole(self, "iterations", at_least=1)
 
     def _prepared(self, block: Block) -> tuple[Any, Any]:
         self._fit_map(block)
@@ -64,22 +62,6 @@ class IKSVM(OnIsolationMap, LinearSVM):
 
     holdings = Holdings(cell_weights=8)
 
-    def __init__(
-        self,
-        partitionings: int = 100,
-        psi: int = 16,
-        map: str = "nearest",
-        cost: float = 1.0,
-        iterations: int = 1000,
-        library: str = "numpy",
-    ) -> None:
-        self.partitionings = partitionings
-        self.psi = psi
-        self.map = map
-        self.cost = cost
-        self.iterations = iterations
-        self.library = library
-
     def _features(self, block: Block) -> Any:
         made = self._map
         return indicators(made.cells(block), made.size, made.partitionings**-0.5)
@@ -97,10 +79,6 @@ class ChiSquareSVM(LinearSVM):
     holdings = Holdings(weights=True)
     in_dual = False
     tolerance = 1e-2  # LIBLINEAR's for the primal
-
-    def __init__(self, cost: float = 1.0, iterations: int = 1000) -> None:
-        self.cost = cost
-        self.iterations = iterations
 
     def _fit_map(self, block: Block) -> None:
         self._check_slopes(np.abs(block.values))

@@ -2,7 +2,7 @@
 2014): Raker and AdaRaker on random features, OMKL, OMKR and OMKC on kernel expansions, and a single
 kernel, RBF.
 
-`dictionary` has the settings that name the kernels. The loops over rows are in `compiled.rules`.
+`dictionary` has the settings that name the kernels. The loops over rows are in `numeric.rules`.
 """
 
 __all__ = [

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.rules.raker import InstanceRule
 from okbench.learners.contract import FloatArray, Problem
-from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.instances import Instances, loss_code
 from okbench.learners.many_kernels.raker import RELEASED_PART
+from okbench.learners.numeric.losses import RESIDUAL
+from okbench.learners.numeric.rules.raker import InstanceRule
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_whole
+from okbench.learners.settings import Whole, default
 
 LARGEST_STEP = 0.5
 LONGEST = 2**31  # rows that instances are ready for where the number of rows is not known
@@ -32,29 +29,8 @@ class AdaRaker(Instances):
     regression and 1 in classification).
     """
 
-    def __init__(
-        self,
-        components: int = 50,
-        widths: Sequence[float] = WIDTHS,
-        kernels: Sequence[str] = ("gaussian",),
-        step: float = 1.0,
-        decay: float = 0.01,
-        base: int = 2,
-        directions: str = "orthogonal",
-        form: str = "paper",
-    ) -> None:
-        self.components = components
-        self.widths = widths
-        self.kernels = kernels
-        self.step = step
-        self.decay = decay
-        self.base = base
-        self.directions = directions
-        self.form = form
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_whole(self, "base", at_least=2)
+    step = default(1.0)
+    base = Whole(2, at_least=2, meaning="ratio of the lengths of the intervals (S)")
 
     def rule(self, problem: Problem) -> InstanceRule:
         loss, is_released = loss_code(problem), self.form == "released"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,13 +12,32 @@ from numpy.typing import NDArray
 
 from okbench.learners.base import OnlineLearner
 from okbench.learners.budget_base import BudgetModel
-from okbench.learners.compiled.expansion import Expanding, LaneWork
-from okbench.learners.compiled.lanes import Entries
-from okbench.learners.compiled.rules.omkl import (
+from okbench.learners.contract import FloatArray, Problem, SettingsError
+from okbench.learners.expansion import ROOM, ExpansionModel
+from okbench.learners.kernel import BLOCK, model_bytes
+from okbench.learners.kernels import KERNELS
+from okbench.learners.many_kernels.dictionary import (
+    KernelDictionary,
+    has_polynomials,
+    kernels_of,
+)
+from okbench.learners.numeric.expansion import Expanding, LaneWork
+from okbench.learners.numeric.kernels import (
+    Cauchy,
+    Gaussian,
+    Laplacian,
+    Matern32,
+    Matern52,
+    Polynomial,
+)
+from okbench.learners.numeric.lanes import Entries
+from okbench.learners.numeric.rules.omkl import (
     BEFORE_POLYNOMIALS,
     CAUCHY,
     GAUSSIAN,
     LAPLACIAN,
+    MATERN32,
+    MATERN52,
     Dictionary,
     DictionaryRule,
     Mind,
@@ -28,24 +47,23 @@ from okbench.learners.compiled.rules.omkl import (
     score_growing,
     score_within,
 )
-from okbench.learners.compiled.supports import Supports
-from okbench.learners.compiled.walks import CROWDED, RowStream
-from okbench.learners.contract import FloatArray, Problem, SettingsError
-from okbench.learners.expansion import ROOM, ExpansionModel
-from okbench.learners.kernel import BLOCK, model_bytes
-from okbench.learners.many_kernels.dictionary import (
-    POLYNOMIALS,
-    check_dictionary,
-    has_polynomials,
-    kernels_of,
-)
+from okbench.learners.numeric.supports import Supports
+from okbench.learners.numeric.walks import NEEDS_COLUMNS, RowStream
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_number, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
+_KINDS = {
+    Gaussian: GAUSSIAN,
+    Laplacian: LAPLACIAN,
+    Cauchy: CAUCHY,
+    Matern32: MATERN32,
+    Matern52: MATERN52,
+    Polynomial: BEFORE_POLYNOMIALS,
+}
 UPDATES, COMBINATIONS = ("all", "sampled"), ("weighted", "sampled")
 
 
-class KernelExpansions(OnlineLearner):
+class KernelExpansions(KernelDictionary, OnlineLearner):
     """A kernel expansion per kernel of a dictionary, and a weight per kernel.
 
     `updates` says which kernels learn a row: all, or each with a probability of (1 - smoothing) ·
@@ -55,15 +73,17 @@ class KernelExpansions(OnlineLearner):
     changed the model stays.
     """
 
-    has_gaussian_kernel: ClassVar[bool] = True
+    step = Number(0.5, above=0.0, meaning="step size of the updates (η)")
+    update = Choice("all", UPDATES, meaning="which kernels learn from a row")
+    combination = Choice("weighted", COMBINATIONS, meaning="how the kernels are combined")
+    smoothing = Number(
+        0.01, at_least=0.0, at_most=1.0, meaning="the least probability of a drawn kernel"
+    )
+    budget = Whole[int | None](
+        None, at_least=1, meaning="the largest number of support vectors (B)"
+    )
 
-    widths: Sequence[float]
-    kernels: Sequence[str]
-    step: float
-    update: str
-    combination: str
-    smoothing: float
-    budget: int | None
+    has_gaussian_kernel: ClassVar[bool] = True
 
     _model: ExpansionModel | BudgetModel | None = None
     _position: int  # rows learned
@@ -108,17 +128,6 @@ class KernelExpansions(OnlineLearner):
             held = model.supports.coefficients[:, model.supports.order[: model.size]]
         return self._mind.factors[:, np.newaxis] * held
 
-    def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_dictionary(self, with_polynomials=True)
-        check_number(self, "step", above=0.0)
-        check_choice(self, "update", UPDATES)
-        check_choice(self, "combination", COMBINATIONS)
-        check_number(self, "smoothing", at_least=0.0)
-        check_at_most_one(self, "smoothing")
-        if self.budget is not None:
-            check_whole(self, "budget", at_least=1)
-
     @abstractmethod
     def rule(self, problem: Problem) -> DictionaryRule:
         """The learner in numbers."""
@@ -132,7 +141,7 @@ class KernelExpansions(OnlineLearner):
             weight_step=float(weight_step),
             samples_updates=self.update == "sampled",
             samples_answer=self.combination == "sampled",
-            smoothing=float(self.smoothing),
+            smoothing=self.smoothing,
             budget=self.budget or 0,
         )
 
@@ -142,7 +151,6 @@ class KernelExpansions(OnlineLearner):
         return self._model
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         self._rule = self.rule(problem)
         self._dictionary = dictionary_of(kernels_of(self), self.widths)
         self._mind = Mind.empty(n_kernels := len(self.widths))
@@ -195,8 +203,8 @@ class KernelExpansions(OnlineLearner):
 
     def _learn_within(self, model: BudgetModel, stream: RowStream, uniforms: FloatArray) -> None:
         widest = int((stream.rows.stops - stream.rows.starts).max(initial=0))
-        reason, learned = CROWDED, 0
-        while reason == CROWDED:
+        reason, learned = NEEDS_COLUMNS, 0
+        while reason == NEEDS_COLUMNS:
             supports = model.supports.with_room_for(widest)
             if not supports.lanes.has_room_for(widest):
                 supports = supports.widened(widest)
@@ -222,18 +230,10 @@ class KernelExpansions(OnlineLearner):
 
 def dictionary_of(kernels: Sequence[str], widths: Sequence[float]) -> Dictionary:
     """The kernels in numbers."""
-    kinds = {"gaussian": GAUSSIAN, "laplacian": LAPLACIAN, "cauchy": CAUCHY}
-    kinds |= {name: BEFORE_POLYNOMIALS + degree for name, degree in POLYNOMIALS.items()}
-    sharpness: dict[str, Callable[[float], float]] = {
-        "gaussian": lambda width: -0.5 / width / width,
-        "laplacian": lambda width: -1.0 / width,
-        "cauchy": lambda width: -1.0 / width / width,
-        **dict.fromkeys(POLYNOMIALS, lambda width: 1.0 / width / width),
-    }
-    pairs = list(zip(kernels, map(float, widths), strict=True))
+    numbers = [KERNELS[name].numbers(float(w)) for name, w in zip(kernels, widths, strict=True)]
     return Dictionary(
-        np.array([kinds[kernel] for kernel, _ in pairs], dtype=np.int64),
-        np.array([sharpness[kernel](width) for kernel, width in pairs]),
+        np.array([_KINDS[type(one)] + getattr(one, "degree", 0) for one in numbers], np.int64),
+        np.array([one[0] for one in numbers]),
     )
 
 
@@ -242,24 +242,10 @@ def discounted(discount: float) -> float:
     return -math.log(discount)
 
 
-def check_discount(learner: Any) -> None:
-    """Refuse a discount that is not above 0 and at most 1."""
-    check_number(learner, "discount", above=0.0)
-    check_at_most_one(learner, "discount")
-
-
 def check_shrinking(learner: Any) -> None:
-    """Refuse a decay that is negative, or that leaves nothing of the coefficients."""
-    check_number(learner, "decay", at_least=0.0)
+    """Refuse a decay that leaves nothing of the coefficients."""
     if not learner.step * learner.decay < 1.0:
         raise SettingsError(
             f"{learner.name}: decay = {learner.decay!r}: step · decay must be below 1, since "
             "coefficients shrink by 1 - step · decay"
         )
-
-
-def check_at_most_one(learner: Any, name: str) -> None:
-    """Refuse a setting above 1."""
-    value = getattr(learner, name)
-    if value > 1.0:
-        raise SettingsError(f"{learner.name}: {name} = {value!r}: it must be 1 or less")

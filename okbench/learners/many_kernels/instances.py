@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from okbench.learners.base import OnlineLearner
-from okbench.learners.compiled.lanes import aligned, padded
-from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
-from okbench.learners.compiled.rules.raker import (
+from okbench.learners.contract import FloatArray, Problem, Rows, SettingsError
+from okbench.learners.frequencies import DIRECTIONS, frequencies, orthogonal_directions
+from okbench.learners.kernel_gaps import fourier_gaps
+from okbench.learners.linear import stretches
+from okbench.learners.many_kernels.dictionary import KernelDictionary, kernels_of, mean_kernel
+from okbench.learners.maps import FourierMap
+from okbench.learners.numeric.lanes import aligned, padded
+from okbench.learners.numeric.losses import LOGISTIC, RESIDUAL
+from okbench.learners.numeric.rules.raker import (
     InstanceModel,
     InstanceRule,
     InstanceWork,
     learn_instances,
     score_instances,
 )
-from okbench.learners.contract import FloatArray, Problem, Rows, SettingsError
-from okbench.learners.frequencies import DIRECTIONS, frequencies, orthogonal_directions
-from okbench.learners.kernel_gaps import fourier_gaps
-from okbench.learners.linear import stretches
-from okbench.learners.many_kernels.dictionary import check_dictionary, kernels_of, mean_kernel
-from okbench.learners.maps import FourierMap
 from okbench.learners.rows import Block
-from okbench.learners.settings import check_choice, check_number, check_whole
+from okbench.learners.settings import Choice, Number, Whole
 
 FORMS = ("paper", "released")
 RELEASED = ("orthogonal", "gaussian")  # the features of the released program
 
 
-class Instances(OnlineLearner):
+class Instances(KernelDictionary, OnlineLearner):
     """Weights on the random features of several kernels, combined by weights on the kernels."""
+
+    components = Whole(50, at_least=1, meaning="number of random frequencies (D)")
+    step = Number(0.5, above=0.0, meaning="step size of the updates (η)")
+    decay = Number(0.01, at_least=0.0, meaning="strength of the regulariser (λ)")
+    directions = Choice("orthogonal", DIRECTIONS, meaning="how the random frequencies are drawn")
+    form = Choice("paper", FORMS, meaning="the algorithm of the paper or of the authors' program")
+
+    takes_polynomials = False
 
     has_gaussian_kernel: ClassVar[bool] = True
     has_fixed_features: ClassVar[bool] = True
-
-    components: int
-    widths: Sequence[float]
-    kernels: Sequence[str]
-    step: float
-    decay: float
-    directions: str
-    form: str
 
     map: FourierMap  # the features of all kernels, each padded to whole lanes
 
@@ -77,13 +76,7 @@ class Instances(OnlineLearner):
         return fourier_gaps(features, np.ones(len(features.frequencies)), moved, self._exact)
 
     def check_settings(self) -> None:
-        """Refuse settings that make no sense."""
-        check_whole(self, "components", at_least=1)
-        check_dictionary(self)
-        check_number(self, "step", above=0.0)
-        check_number(self, "decay", at_least=0.0)
-        check_choice(self, "directions", DIRECTIONS)
-        check_choice(self, "form", FORMS)
+        super().check_settings()
         if self.form == "released" and (self.directions, *set(self.kernels)) != RELEASED:
             raise SettingsError(
                 f"{self.name}: form = 'released': its features are Gaussian and orthogonal; leave "
@@ -100,7 +93,6 @@ class Instances(OnlineLearner):
         return 1.0 if self.form == "released" else 1.0 / float(np.sqrt(self.components))
 
     def _start(self, problem: Problem) -> None:
-        self.check_settings()
         self._rule = rule = self.rule(problem)
         self.map = self._drawn(problem.n_features)
         self._size = self.components

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from okbench.learners.compiled.losses import MISTAKE
-from okbench.learners.compiled.rules.omkl import DictionaryRule
 from okbench.learners.contract import Problem
-from okbench.learners.many_kernels.dictionary import WIDTHS
-from okbench.learners.many_kernels.expansions import KernelExpansions, check_discount, discounted
+from okbench.learners.many_kernels.expansions import KernelExpansions, discounted
+from okbench.learners.numeric.losses import MISTAKE
+from okbench.learners.numeric.rules.omkl import DictionaryRule
 from okbench.learners.registry import learner
+from okbench.learners.settings import Number, default
 
 
 @learner("OMKC", paper="raker", version=1, tasks=("binary",))
@@ -21,29 +19,8 @@ class OMKC(KernelExpansions):
     `budget` keeps the last rows only.
     """
 
-    def __init__(
-        self,
-        widths: Sequence[float] = WIDTHS,
-        kernels: Sequence[str] = ("gaussian",),
-        step: float = 1.0,
-        discount: float = 0.99,
-        update: str = "all",
-        combination: str = "weighted",
-        smoothing: float = 0.01,
-        budget: int | None = None,
-    ) -> None:
-        self.widths = widths
-        self.kernels = kernels
-        self.step = step
-        self.discount = discount
-        self.update = update
-        self.combination = combination
-        self.smoothing = smoothing
-        self.budget = budget
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_discount(self)
+    step = default(1.0)
+    discount = Number(0.99, above=0.0, at_most=1.0, meaning="factor of a weight per unit of loss")
 
     def rule(self, problem: Problem) -> DictionaryRule:
         return self._rule_of(MISTAKE, self.step, 1.0, discounted(self.discount))

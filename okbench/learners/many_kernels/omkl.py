@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
-from okbench.learners.compiled.rules.omkl import DictionaryRule
 from okbench.learners.contract import Problem
-from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.expansions import KernelExpansions, check_shrinking
+from okbench.learners.numeric.losses import LOGISTIC, RESIDUAL
+from okbench.learners.numeric.rules.omkl import DictionaryRule
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Number
 
 
 @learner("OMKL", paper="raker", version=1, tasks=("binary", "regression"))
@@ -23,33 +20,14 @@ class OMKL(KernelExpansions):
     `update` and `combination` may be sampled by the weights, and `budget` keeps the last rows only.
     """
 
-    def __init__(
-        self,
-        widths: Sequence[float] = WIDTHS,
-        kernels: Sequence[str] = ("gaussian",),
-        step: float = 0.5,
-        weight_step: float | None = None,
-        decay: float = 0.01,
-        update: str = "all",
-        combination: str = "weighted",
-        smoothing: float = 0.01,
-        budget: int | None = None,
-    ) -> None:
-        self.widths = widths
-        self.kernels = kernels
-        self.step = step
-        self.weight_step = weight_step
-        self.decay = decay
-        self.update = update
-        self.combination = combination
-        self.smoothing = smoothing
-        self.budget = budget
+    weight_step = Number[float | None](
+        None, at_least=0.0, meaning="step of the weights of the kernels"
+    )
+    decay = Number(0.01, at_least=0.0, meaning="strength of the regulariser (λ)")
 
     def check_settings(self) -> None:
         super().check_settings()
         check_shrinking(self)
-        if self.weight_step is not None:
-            check_number(self, "weight_step", at_least=0.0)
 
     def rule(self, problem: Problem) -> DictionaryRule:
         keep = 1.0 - self.step * self.decay

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from okbench.learners.compiled.losses import RESIDUAL
-from okbench.learners.compiled.rules.raker import InstanceRule
 from okbench.learners.contract import Problem
-from okbench.learners.many_kernels.dictionary import WIDTHS
 from okbench.learners.many_kernels.instances import Instances, loss_code
+from okbench.learners.numeric.losses import RESIDUAL
+from okbench.learners.numeric.rules.raker import InstanceRule
 from okbench.learners.registry import learner
-from okbench.learners.settings import check_number
+from okbench.learners.settings import Number
 
 RELEASED_PART = 10.0  # the released program divides the step and λ of regression by it
 
@@ -29,30 +26,9 @@ class Raker(Instances):
     recurrences of the authors' program.
     """
 
-    def __init__(
-        self,
-        components: int = 50,
-        widths: Sequence[float] = WIDTHS,
-        kernels: Sequence[str] = ("gaussian",),
-        step: float = 0.5,
-        weight_step: float | None = None,
-        decay: float = 0.01,
-        directions: str = "orthogonal",
-        form: str = "paper",
-    ) -> None:
-        self.components = components
-        self.widths = widths
-        self.kernels = kernels
-        self.step = step
-        self.weight_step = weight_step
-        self.decay = decay
-        self.directions = directions
-        self.form = form
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.weight_step is not None:
-            check_number(self, "weight_step", at_least=0.0)
+    weight_step = Number[float | None](
+        None, at_least=0.0, meaning="step of the weights of the kernels"
+    )
 
     def rule(self, problem: Problem) -> InstanceRule:
         loss, is_released = loss_code(problem), self.form == "released"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from okbench.learners.compiled.expansion import Motion
-from okbench.learners.compiled.losses import LOGISTIC, RESIDUAL
 from okbench.learners.contract import Problem
 from okbench.learners.expansion import Expansion
 from okbench.learners.many_kernels.expansions import check_shrinking
+from okbench.learners.numeric.expansion import Motion
+from okbench.learners.numeric.losses import LOGISTIC, RESIDUAL
 from okbench.learners.registry import learner
+from okbench.learners.settings import Number, default
 
 
 @learner("RBF", paper="raker", version=1)
@@ -20,16 +21,13 @@ class RBF(Expansion):
     features is Raker with a single width.
     """
 
+    width = default(1.0)
+    step = default(0.5)
+    epsilon = default(0.0)
+    decay = Number(0.01, at_least=0.0, meaning="strength of the regulariser (λ)")
+
     classification_loss = LOGISTIC
     regression_loss = RESIDUAL
-
-    def __init__(
-        self, width: float = 1.0, step: float = 0.5, decay: float = 0.01, epsilon: float = 0.0
-    ) -> None:
-        self.width = width
-        self.step = step
-        self.decay = decay
-        self.epsilon = epsilon
 
     def check_settings(self) -> None:
         super().check_settings()

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from okbench.base.errors import ConfigError, did_you_mean
 from okbench.learners.registry import annotations_of, settings_of
+from okbench.learners.settings import later_settings
 from okbench.papers.table_types import Setting
 from okbench.papers.values import Value, spelled
 from okbench.trials.trial_types import Settings
@@ -31,7 +32,8 @@ def resolve_settings(cls: type, label: str, given: Mapping[str, Setting], where:
 
     A setting shared by a whole table or dataset is dropped where the constructor does not take it;
     one given for the learner itself must be taken. A default that is neither a plain value nor a
-    list of them stays with the class, whose version stands for it.
+    list of them stays with the class, whose version stands for it. A setting that a published
+    learner was given later is left out at its default: the names of stored trials do not have it.
     """
     taken, kinds = settings_of(cls), annotations_of(cls)
     resolved: dict[str, Value | None] = {}
@@ -52,6 +54,9 @@ def resolve_settings(cls: type, label: str, given: Mapping[str, Setting], where:
         default = _fitted_default(parameter.default, kinds.get(name, Any))
         if _keeps_type(default):
             resolved[name] = default
+    for name in later_settings(cls):
+        if resolved[name] == taken[name].default:
+            del resolved[name]
     return tuple(sorted(resolved.items()))
 
 

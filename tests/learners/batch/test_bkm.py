@@ -13,8 +13,8 @@ from benchmarks.plain.bkm import bkm, features, softmax
 from okbench.base.errors import UsageError
 from okbench.learners.batch import base, particle_angles
 from okbench.learners.batch.bkm import BKM, iterations_of
-from okbench.learners.compiled.single_precision import SINGLE_REACH, sincos_lines
 from okbench.learners.contract import Diverged, Draws, Problem, RecordedDraws
+from okbench.learners.numeric.single_precision import SINGLE_REACH, sincos_lines
 from tests.learners import rrf_oracle
 from tests.learners.batch.clocks import Marking
 from tests.shared import mostly_slow

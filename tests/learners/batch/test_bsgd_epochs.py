@@ -61,7 +61,10 @@ def test_merging_is_as_accurate_as_the_recorded_run(epochs):
     X, y = (part[record["perm"]] for part in rrf_oracle.rows("german"))
     named = {("epochs", "permutation"): [np.arange(800)] * epochs}
     learner = BSGDEpochs(
-        int(record["B"]), float(1 / np.sqrt(record["gamma"])), float(record["lam"]), epochs
+        budget=int(record["B"]),
+        width=float(1 / np.sqrt(record["gamma"])),
+        decay=float(record["lam"]),
+        epochs=epochs,
     )
     learner.begin(Problem("binary", 24, (-1.0, 1.0), 800), RecordedDraws(named=named))
     learner.fit(X[:800], y[:800])

@@ -13,11 +13,11 @@ from sklearn.svm import SVC, LinearSVC
 from okbench.base.errors import UsageError
 from okbench.learners.batch import base as batch_base
 from okbench.learners.batch import kernel_machine
-from okbench.learners.compiled.rules.smo import CONVERGED, Duals, KernelCache, optimise
 from okbench.learners.contract import Diverged, Draws, NotConverged
 from okbench.learners.isolation.kernel_svm import IKLIBSVM, ChiSquareLIBSVM, LaplacianLIBSVM
 from okbench.learners.isolation.maps import IsolationMap, indicators
 from okbench.learners.isolation.svm import IKSVM
+from okbench.learners.numeric.rules.smo import CONVERGED, Duals, KernelCache, optimise
 from tests.learners.test_linear import stream
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
@@ -68,23 +68,23 @@ def test_the_chi_square_kernel_is_that_of_scikit_learn_and_its_odd_extension(
 @pytest.mark.parametrize("kind", ["nearest", "iforest"])
 def test_the_isolation_kernel_is_the_share_of_equal_cells(monkeypatch, task, form, kind):
     X, y, problem = stream(task, filled=0.7)
-    cells = IsolationMap(30, 16, kind).fit(X[:N], Draws(0)).transform(X)
+    cells = IsolationMap(partitionings=30, psi=16, map=kind).fit(X[:N], Draws(0)).transform(X)
     gram = (cells[:, np.newaxis] == cells[np.newaxis, :N]).mean(axis=2)
-    compared(IKLIBSVM(30, 16, kind), problem, X, y, form, gram, monkeypatch)
+    compared(IKLIBSVM(partitionings=30, psi=16, map=kind), problem, X, y, form, gram, monkeypatch)
 
 
 def test_liblinear_on_the_map_and_libsvm_on_the_kernel_agree_up_to_loss_and_bias():
     """With LIBSVM's hinge loss and a bias that costs little, the two are one problem."""
     X, y, problem = stream("binary")
-    map_ = IsolationMap(50, 8, "nearest").fit(X[:N], Draws(0))
+    map_ = IsolationMap(partitionings=50, psi=8, map="nearest").fit(X[:N], Draws(0))
     features = indicators(map_.transform(X), map_.size, 50**-0.5)
     linear = LinearSVC(
         loss="hinge", intercept_scaling=10.0, tol=1e-5, max_iter=500_000, random_state=0
     ).fit(features[:N], y[:N])
-    kernel = IKLIBSVM(50, 8).begin(problem, Draws(0)).fit(X[:N], y[:N])
+    kernel = IKLIBSVM(partitionings=50, psi=8).begin(problem, Draws(0)).fit(X[:N], y[:N])
     ours = kernel.scores(X[N:]).ravel()
     np.testing.assert_allclose(linear.decision_function(features[N:]), ours, atol=0.02)
-    shipped = IKSVM(50, 8).begin(problem, Draws(0)).fit(X[:N], y[:N])
+    shipped = IKSVM(partitionings=50, psi=8).begin(problem, Draws(0)).fit(X[:N], y[:N])
     assert np.corrcoef(shipped.scores(X[N:]).ravel(), ours)[0, 1] > 0.97  # squared loss, no bias
 
 

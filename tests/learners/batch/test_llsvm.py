@@ -11,6 +11,7 @@ from okbench.base.errors import DataError, UsageError
 from okbench.learners.batch import base, llsvm
 from okbench.learners.batch.llsvm import LLSVM
 from okbench.learners.contract import Draws, Problem
+from okbench.learners.numeric.kernels import Gaussian
 from tests.learners import rrf_oracle
 from tests.learners.batch.clocks import Marking
 from tests.learners.test_linear import stream
@@ -39,12 +40,13 @@ def objective(weights, features, y, decay):
 def test_the_recorded_parts_make_the_recorded_scores(kind):
     record, X, _ = recorded(kind)
     width = 1.0 / np.sqrt(float(record["gamma"]))
-    learner = LLSVM(50, width).begin(Problem("binary", 24, (-1.0, 1.0)), Draws(0))
-    lanes, _ = llsvm.nystroem(record["landmarks"], -0.5 * float(record["gamma"]))
+    learner = LLSVM(budget=50, width=width).begin(Problem("binary", 24, (-1.0, 1.0)), Draws(0))
+    formula = Gaussian(-0.5 * float(record["gamma"]))
+    lanes, _ = llsvm.nystroem(record["landmarks"], formula)
     basis = np.zeros((lanes.matrix.shape[1], 50))
     basis[:50] = record["projection"]
     weights = record["weights"][np.newaxis]
-    learner._model = llsvm.LLSVMModel(50, lanes, -0.5 * float(record["gamma"]), basis, weights)
+    learner._model = llsvm.LLSVMModel(50, lanes, formula, basis, weights)
     found = learner.scores(X[800:])[:, 0]
     np.testing.assert_allclose(found, record["scores_from_model"], atol=1e-11, rtol=0)
 
@@ -54,7 +56,7 @@ def test_the_recorded_parts_make_the_recorded_scores(kind):
 def test_the_map_of_the_recorded_landmarks_is_the_recorded_one(kind):
     """Eigenvectors have no sign of their own, so P Pᵀ is compared; six digits are recorded."""
     record, _, _ = recorded(kind)
-    _, basis = llsvm.nystroem(record["landmarks"], -0.5 * float(record["gamma"]))
+    _, basis = llsvm.nystroem(record["landmarks"], Gaussian(-0.5 * float(record["gamma"])))
     theirs = record["projection"] @ record["projection"].T
     np.testing.assert_allclose(basis[:50] @ basis[:50].T, theirs, atol=2e-6 * np.abs(theirs).max())
 
@@ -69,7 +71,7 @@ def test_on_the_recorded_landmarks_it_solves_the_recorded_problem(monkeypatch, k
     kernel = gaussian(X[:800], record["landmarks"], width)
     theirs = objective(record["weights"], kernel @ record["projection"], y[:800], decay)
     for passes, tolerance, worse, better in ((30, 0.01, 1.02, 0.97), (3000, 1e-8, 1.0, 0.98)):
-        learner = LLSVM(50, width, decay, passes=passes, tolerance=tolerance)
+        learner = LLSVM(budget=50, width=width, decay=decay, passes=passes, tolerance=tolerance)
         learner.begin(Problem("binary", 24, (-1.0, 1.0)), Draws(0)).fit(X[:800], y[:800])
         ours = objective(learner.weights[0], kernel @ learner.basis, y[:800], decay)
         assert better * theirs < ours < worse * theirs
@@ -83,7 +85,11 @@ def test_on_the_recorded_landmarks_it_solves_the_recorded_problem(monkeypatch, k
 def test_is_its_plain_rendering(landmarks, task, form):
     """Where the tolerance is 0 and no pass shrinks, the passes are those of the plain loop."""
     X, y, problem = stream(task, filled=0.6)
-    learner = LLSVM(10, WIDTH, 0.5, landmarks, passes=1).begin(problem, Draws(3)).fit(form(X), y)
+    learner = (
+        LLSVM(budget=10, width=WIDTH, decay=0.5, landmarks=landmarks, passes=1)
+        .begin(problem, Draws(3))
+        .fit(form(X), y)
+    )
     draws = Draws(3)
     chosen = draws.stream("landmarks").choice(len(y), 10)
     centres = X[chosen]
@@ -104,7 +110,9 @@ def test_is_its_plain_rendering(landmarks, task, form):
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_shrinking_changes_the_way_and_not_the_end(task):
     X, y, problem = stream(task)
-    learner = LLSVM(20, WIDTH, 1.0, passes=5000, tolerance=1e-10).begin(problem, Draws(0))
+    learner = LLSVM(budget=20, width=WIDTH, decay=1.0, passes=5000, tolerance=1e-10).begin(
+        problem, Draws(0)
+    )
     learner.fit(X, y)
     features = gaussian(X, learner.landmark_rows, WIDTH) @ learner.basis
     rng = np.random.default_rng(0)
@@ -122,7 +130,9 @@ def test_shrinking_changes_the_way_and_not_the_end(task):
 
 def test_a_next_chunk_goes_on_with_the_weights_and_has_duals_of_its_own():
     X, y, problem = stream("binary")
-    learner = LLSVM(8, WIDTH, 0.5, "random", passes=1, chunk=200).begin(problem, Draws(1))
+    learner = LLSVM(
+        budget=8, width=WIDTH, decay=0.5, landmarks="random", passes=1, chunk=200
+    ).begin(problem, Draws(1))
     learner.fit(X, y)
     draws = Draws(1)
     draws.stream("landmarks").choice(len(y), 8)
@@ -140,7 +150,7 @@ def test_a_centre_without_rows_becomes_a_random_row():
     rng = np.random.default_rng(2)
     X = np.repeat(rng.standard_normal((3, 4)), 10, axis=0)  # three places, and more landmarks
     y = np.tile([0, 1], 15)
-    learner = LLSVM(6, WIDTH).begin(Problem("binary", 4, (0, 1)), Draws(0)).fit(X, y)
+    learner = LLSVM(budget=6, width=WIDTH).begin(Problem("binary", 4, (0, 1)), Draws(0)).fit(X, y)
     places = {tuple(row.round(12)) for row in X}
     assert {tuple(row.round(12)) for row in learner.landmark_rows} <= places
     assert np.isfinite(learner.scores(X)).all()
@@ -151,14 +161,14 @@ def test_a_centre_without_rows_becomes_a_random_row():
 def test_a_fit_that_is_stopped_can_predict(monkeypatch, questions):
     monkeypatch.setattr(base, "ASKED_EVERY", 0.0)
     X, y, problem = stream("multiclass")
-    learner = LLSVM(10, WIDTH).begin(problem, Draws(0)).fit(X, y, Marking(questions))
+    learner = LLSVM(budget=10, width=WIDTH).begin(problem, Draws(0)).fit(X, y, Marking(questions))
     assert np.isin(learner.predict(X), problem.classes).all()
 
 
 def test_more_landmarks_than_rows_are_refused():
     X, y, problem = stream("binary", n_rows=20)
     with pytest.raises(DataError, match="LLSVM: budget = 21: there are only 20 training rows"):
-        LLSVM(21).begin(problem, Draws(0)).fit(X, y)
+        LLSVM(budget=21).begin(problem, Draws(0)).fit(X, y)
 
 
 @pytest.mark.parametrize(
