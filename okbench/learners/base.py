@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from okbench.base.errors import did_you_mean
+from okbench.learners.column_scales import warn_of_unequal_columns
 from okbench.learners.contract import (
     Diverged,
     Draws,
@@ -31,7 +32,7 @@ from okbench.learners.contract import (
 from okbench.learners.holdings import Holdings
 from okbench.learners.origin import Origin
 from okbench.learners.registry import ALL_TASKS, settings_of
-from okbench.learners.rows import Block, all_finite
+from okbench.learners.rows import Block, all_finite, as_one_row
 from okbench.learners.settings import Declared, given
 
 
@@ -57,6 +58,7 @@ class Estimator(Declared, ABC):
     draws: Draws
     updates: int = 0  # rows that changed the model
     _names: tuple[str, ...] | None = None  # of the columns, where the first rows had some
+    _is_announced: bool = False  # the problem, by a `begin` after which no rows were learned
     _origin: Origin = Origin()
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -78,7 +80,7 @@ class Estimator(Declared, ABC):
         self.check_settings()
         self._start(problem)
         self._origin = self._new_origin(problem)
-        self.problem = problem
+        self.problem, self._is_announced = problem, True
         return self
 
     def _new_origin(self, problem: Problem) -> Origin:
@@ -94,7 +96,6 @@ class Estimator(Declared, ABC):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def scores(self, X: Rows) -> FloatArray:
         """Scores: rows × columns; nothing is learned."""
-        self._check_names(X)
         return self._finite(self._scores(self._moved(X)))
 
     def decision_function(self, X: Rows) -> FloatArray:
@@ -196,15 +197,53 @@ class Estimator(Declared, ABC):
 
     def _moved(self, X: Rows) -> Block:
         """Checked rows as the model sees them."""
+        self._check_names(X)
         return self._origin.moved(Block.of(X, self._begun().n_features))
 
-    def _suggested(self, block: Block, y: ArrayLike, n_rows: int | None = None) -> Problem:
+    def _suggested(self, block: Block, y: ArrayLike, n_rows: int | None) -> Problem:
         """The problem that rows and labels suggest to this learner."""
         if self.tasks == ("regression",):  # whole numbers are targets too, where no others are
             return Problem("regression", block.matrix.shape[1], n_rows=n_rows)
         return Problem.of(block.matrix, y, n_rows)
 
-    def _problem_and_targets(self, block: Block, y: ArrayLike) -> tuple[Problem, FloatArray]:
+    def _first_of_fit(
+        self, X: Rows, y: ArrayLike, draws: Draws | None = None, is_watched: bool = False
+    ) -> tuple[Block, FloatArray]:
+        """Checked rows and targets of a `fit`. It begins afresh with the problem that they suggest,
+        unless `begin` has announced one. Where nobody watches the fit, unequal columns are warned
+        of."""
+        if not self._is_announced:
+            self.problem = None
+        elif draws is not None:
+            self.begin(self._begun(), draws)
+        self._names = None
+        block = Block.of(X, self.problem.n_features if self.problem else None)
+        if not len(block):
+            raise RowsError(f"{self.name}: there are no rows to fit")
+        targets = self._met(X, block, y, draws, len(block))
+        if self.has_gaussian_kernel and not is_watched:
+            warn_of_unequal_columns(block, self._names)
+        return block, targets
+
+    def _met(
+        self,
+        X: Rows,
+        block: Block,
+        y: ArrayLike,
+        draws: Draws | None = None,
+        n_rows: int | None = None,
+    ) -> FloatArray:
+        """The targets of rows to learn, of which the first may suggest the problem."""
+        problem, targets = self._problem_and_targets(block, y, n_rows)
+        if self.problem is None:
+            self.begin(problem, draws)
+            self._is_announced = False
+        self._names = self._names or names_of(X)
+        return targets
+
+    def _problem_and_targets(
+        self, block: Block, y: ArrayLike, n_rows: int | None
+    ) -> tuple[Problem, FloatArray]:
         """The problem, or what rows and labels suggest, and the labels as targets in it."""
         labels = as_labels(y)
         if labels.shape != (len(block),):
@@ -213,7 +252,7 @@ class Estimator(Declared, ABC):
             raise SettingsError(
                 "the first rows suggest the problem, and there are none: begin() first"
             )
-        problem = self.problem or self._suggested(block, labels)
+        problem = self.problem or self._suggested(block, labels, n_rows)
         targets = problem.encode(labels)
         if not np.isfinite(targets).all():
             raise RowsError(f"row {int(np.argmin(np.isfinite(targets)))}: the target is not finite")
@@ -248,23 +287,22 @@ class RowLearner(Estimator):
         """`learn`, giving the scores behind the predictions: rows × columns."""
         self._check_names(X)
         block = Block.of(X, self.problem.n_features if self.problem else None)
-        problem, targets = self._problem_and_targets(block, y)
-        if self.problem is None:
-            self.begin(problem)
+        return self._learn_block(block, self._met(X, block, y))
+
+    def _learn_block(self, block: Block, targets: FloatArray) -> FloatArray:
         origin = self._origin.chosen(block)
         moved = origin.moved(block)
         origin.check(moved)
-        self._origin = origin
-        self._names = self._names or names_of(X)
+        self._origin, self._is_announced = origin, False
         return self._finite(self._learn(moved, targets))
 
-    def learn_one(self, x: ArrayLike, y: Any) -> Any:
+    def learn_one(self, x: Rows, y: Any) -> Any:
         """Learn one row; the prediction made for it before. Blocks of rows are much faster."""
-        return self.learn(np.asarray(x)[np.newaxis], [y])[0]
+        return self.learn(as_one_row(x), [y])[0]
 
-    def predict_one(self, x: ArrayLike) -> Any:
+    def predict_one(self, x: Rows) -> Any:
         """The prediction for one row."""
-        return self.predict(np.asarray(x)[np.newaxis])[0]
+        return self.predict(as_one_row(x))[0]
 
     def partial_fit(self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows; `classes` names all labels at the first call when these lack some."""
@@ -284,11 +322,10 @@ class OnlineLearner(RowLearner):
     """An online learner as an estimator: `fit` is one pass over the rows."""
 
     def fit(self, X: Rows, y: ArrayLike, draws: Draws | None = None) -> Self:
-        """Forget everything and learn these rows in one pass."""
-        block = Block.of(X)
-        self.begin(self._suggested(block, y, len(block)), draws)
-        self.learn_scores(block.matrix, y)
-        self._names = names_of(X)
+        """Forget everything and learn these rows in one pass. A problem that `begin` has announced
+        stays, and so do its draws."""
+        with np.errstate(all="ignore"):  # what overflows shows in the scores
+            self._learn_block(*self._first_of_fit(X, y, draws))
         return self
 
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from okbench.base.blas_threads import one_thread
 from okbench.base.errors import DataError, UsageError
 
 Kind = Literal["normals", "uniforms", "choice", "permutation", "orthogonal"]
@@ -226,6 +227,7 @@ def _times(shape: Sequence[int]) -> str:
     return " × ".join(map(str, shape))
 
 
+@one_thread
 def _orthogonal(generator: np.random.Generator, size: int) -> NDArray[np.float64]:
     """Q of the QR factorisation with a positive diagonal of R, without which Q is not uniform."""
     factor, triangle = np.linalg.qr(generator.standard_normal((size, size)))

@@ -22,7 +22,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from okbench.learners.base import Estimator, RowLearner
+from okbench.learners.base import Estimator, OnlineLearner, RowLearner
+from okbench.learners.batch.base import BatchLearner
 from okbench.learners.contract import Draws, Problem, Rows, RowsError, SettingsError, Task
 from okbench.learners.fogd import FOGD
 
@@ -63,7 +64,7 @@ class _Wrapped(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Rows, targets: NDArray[Any], whole: bool) -> Self:
         inner = self.learner_
-        if whole and not isinstance(inner, RowLearner):
+        if whole and isinstance(inner, OnlineLearner | BatchLearner):
             inner.fit(X, targets)
         else:
             inner.learn_scores(X, targets)

@@ -81,6 +81,18 @@ class Block:
             return row_sums(np.square(self.matrix.data), self.matrix.indptr)
 
 
+def as_one_row(x: Any) -> Rows:
+    """A row, dense or sparse, as a table of one row."""
+    row = x if sp.issparse(x) or getattr(x, "ndim", 1) == 2 else np.asarray(x)
+    row = row.reshape(1, -1) if row.ndim == 1 else row
+    if row.ndim != 2 or row.shape[0] != 1:
+        raise RowsError(
+            f"one row is expected, and this has the shape {row.shape}; learn and predict take "
+            "several rows"
+        )
+    return row
+
+
 def _tidy(X: Any) -> sp.csr_array:
     """Sparse rows as the compiled loops trust them to be: they look at no bounds or strides."""
     if X.ndim == 2 and max(*X.shape, X.nnz) > np.iinfo(np.int32).max:

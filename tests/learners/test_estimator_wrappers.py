@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_diabetes
@@ -16,10 +18,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
+from okbench.learners.batch.base import NoLimit
+from okbench.learners.batch.bkm import BKM
 from okbench.learners.batch.llsvm import LLSVM
+from okbench.learners.batch.rks import RKS
+from okbench.learners.batch.scikit import LIBSVM
+from okbench.learners.column_scales import ScaleWarning
 from okbench.learners.contract import Draws, Problem
 from okbench.learners.estimators import Classifier, Regressor
 from okbench.learners.fogd import FOGD
+from okbench.learners.isolation.descent import IKOGD
 from okbench.learners.norma import Norma
 from okbench.learners.ogd import OGD
 from okbench.learners.online.nystroem import NOGD
@@ -149,8 +157,15 @@ def test_what_cannot_be_is_a_value_error() -> None:
     assert is_regressor(Regressor())
 
 
-@pytest.mark.parametrize("learner", [FOGD(width=0.6), LLSVM(budget=10, width=0.6)], ids=str)
-def test_columns_of_a_frame_in_another_order_are_refused(learner: FOGD | LLSVM) -> None:
+FITTED = pytest.mark.parametrize(
+    "learner",
+    [FOGD(width=0.6), LLSVM(budget=10, width=0.6), IKOGD(partitionings=5, psi=8)],
+    ids=lambda learner: learner.name,
+)
+
+
+@FITTED
+def test_columns_of_a_frame_in_another_order_are_refused(learner: Any) -> None:
     X, y = rings(60)
     frame = pd.DataFrame(X, columns=["a", "b"])
     learner.fit(frame, y)
@@ -161,6 +176,50 @@ def test_columns_of_a_frame_in_another_order_are_refused(learner: FOGD | LLSVM) 
         learner.predict(frame[["b", "a"]])
     learner.fit(X, y)
     assert not hasattr(learner, "feature_names_in_")
+
+
+def test_every_way_to_predict_compares_the_names_of_columns() -> None:
+    X, y = rings(60)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    three = np.where(X[:, 0] > 0, y, "left")
+    for ask in (
+        LIBSVM(width=0.6).fit(frame, three).predict,
+        BKM(particles=2, components=8, iterations=2).fit(frame, y).predict_proba,
+        FOGD(components=8, width=0.6).fit(frame, y).kernel_gaps,
+    ):
+        with pytest.raises(ValueError, match="another order"):
+            ask(frame[["b", "a"]])
+
+
+@FITTED
+def test_a_second_fit_begins_afresh_on_other_columns_and_labels(learner: Any) -> None:
+    X, y = rings(60)
+    wide = np.hstack([X, X[::-1]])
+    first = clone(learner).fit(wide, np.where(wide[:, 3] > 0, "p", "q"))
+    expected = clone(learner).fit(X, y)
+    np.testing.assert_array_equal(first.fit(X, y).scores(X), expected.scores(X))
+    assert first.classes_.tolist() == ["in", "out"]
+
+
+@FITTED
+def test_a_fit_keeps_the_problem_that_was_announced(learner: Any) -> None:
+    X, y = rings(60)
+    learner.begin(Problem("binary", 2, ("out", "in")), Draws(3)).fit(X, y)
+    assert learner.classes_.tolist() == ["out", "in"]
+
+
+def test_unequal_columns_are_warned_of_where_a_person_fits() -> None:
+    X, y = rings(60)
+    frame = pd.DataFrame(X * [1.0, 1e5], columns=["age", "income"])
+    with pytest.warns(ScaleWarning, match="^column .income. varies more than 100 times") as noted:
+        FOGD().fit(frame, y)
+    assert [Path(one.filename).name for one in noted] == [Path(__file__).name]
+    with pytest.warns(ScaleWarning, match="^column 1 .counted from 0. varies"):
+        Classifier(FOGD()).fit(frame, y)
+    rows = frame.to_numpy()
+    FOGD().learn(rows, y)  # as a run does; a warning would be an error here
+    RKS(components=8).fit(rows, y, NoLimit())
+    FOGD(width=0.6).fit(X, y)
 
 
 def test_frames_are_learned_block_by_block_in_one_order() -> None:
@@ -180,6 +239,12 @@ def test_rows_are_learned_one_by_one() -> None:
     found = [single.learn_one(x, label) for x, label in zip(X, y, strict=True)]
     assert found == block.tolist()
     assert [single.predict_one(x) for x in X] == single.predict(X).tolist()
+    sparse = sp.csr_array(X)
+    assert [single.predict_one(sparse[[i]]) for i in range(80)] == single.predict(X).tolist()
+    once = Projectron(budget=20, width=0.6).begin(begun)
+    assert [once.learn_one(sparse[[i]], y[i]) for i in range(80)] == found
+    with pytest.raises(ValueError, match=r"one row is expected, and this has the shape \(2, 2\)"):
+        single.predict_one(sparse[:2])
 
 
 def test_the_score_of_a_regression_is_the_coefficient_of_determination() -> None:

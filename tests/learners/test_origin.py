@@ -99,6 +99,7 @@ def test_far_rows_may_be_cut_anywhere(subject):
         np.testing.assert_array_equal(np.concatenate(found), expected)
 
 
+@pytest.mark.filterwarnings("ignore::okbench.learners.column_scales.ScaleWarning")
 def test_sparse_rows_without_an_entry_in_a_far_column_are_zero_there():
     y = np.array([1, -1, 1, -1, 1, 1])
     X = np.zeros((6, 2000))

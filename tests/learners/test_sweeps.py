@@ -303,7 +303,12 @@ from okbench.learners.rrf import RRF
 from tests.learners.test_linear import stream
 
 X, y, problem = stream("multiclass", filled=0.3)
-learners = FOGD(30, width=1.5), DualSGD(20, 30, 5), RRF(30), LaplacianOGD()
+learners = (
+    FOGD(components=30, width=1.5),
+    DualSGD(budget=20, components=30, handed_over=5),
+    RRF(components=30),
+    LaplacianOGD(),
+)
 np.save(sys.argv[1], [one.begin(problem, Draws(1)).learn_scores(X, y) for one in learners])
 print(*(name for name in sys.modules if "products" in name and "okbench" in name))
 """

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cluster_material import load, measured, trial
 from trial_material import table
 
 from okbench.base.errors import DataError, UsageError
+from okbench.base.locks import try_lock
 from okbench.base.whole_files import make_folder
 from okbench.cli import options as command_line
 from okbench.datasets import load as load_dataset
@@ -211,6 +213,9 @@ def test_the_modules_of_a_process_that_was_killed_are_removed(
     folders = [Path(str(each.stdout and each.stdout.readline()).strip()) for each in started]
     killed.communicate("\n")
     assert [folder.is_dir() for folder in folders] == [True, True]
+    with (folders[0] / ".lock").open("r+b") as lock:  # the system may free it a moment later
+        while not try_lock(lock.fileno()):
+            time.sleep(0.01)
     mine = Path(sources_of(["shipped_learner:Mine"]).folder())
     assert [folder.is_dir() for folder in (*folders, mine)] == [False, True, True]
     runs.communicate("\n")

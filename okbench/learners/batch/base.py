@@ -11,7 +11,8 @@ import numpy as np
 import psutil
 from numpy.typing import ArrayLike
 
-from okbench.learners.base import Estimator, names_of
+from okbench.base.blas_threads import one_thread
+from okbench.learners.base import Estimator
 from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError, not_begun
 from okbench.learners.rows import Block
 
@@ -23,36 +24,36 @@ ASKED_EVERY = 0.1  # seconds between two questions whether to stop
 class BatchLearner(Estimator):
     """A learner of the role `Batch` as an estimator.
 
-    `fit` forgets what an earlier call has learned; the draws go on where they were left, and
-    `begin` sets them. A fit whose clock stops it keeps the model as far as it has come.
+    `fit` forgets what an earlier call has learned, its problem and its draws; `begin` announces
+    those of the next fit. A fit whose clock stops it keeps the model as far as it has come.
 
     A subclass checks its settings in `check_settings`, and sets `_model` in `_train`.
     """
 
     _model: tuple[object, ...] | None = None
 
+    @one_thread
     def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:
         """Learn all rows."""
-        block = Block.of(X, self.problem.n_features if self.problem else None)
-        if not len(block):
-            raise RowsError(f"{self.name}: there are no rows to fit")
-        problem, targets = self._problem_and_targets(block, y)
+        block, targets = self._first_of_fit(X, y, is_watched=clock is not None)
         if (targets == targets[0]).all():
             name = np.asarray(y).ravel()[0]
             raise RowsError(
                 f"{self.name}: all {len(block)} training rows are of class {name}; rows of two "
                 "classes are needed"
             )
-        if self.problem is None:
-            self.begin(problem)
         self._model, self.updates = None, 0
         with np.errstate(all="ignore"):  # what overflows shows in the scores
             self._origin = self._origin._replace(is_chosen=False).chosen(block)
             moved = self._origin.moved(block)
             self._origin.check(moved)
             self._train(moved, targets, clock or NoLimit())
-        self._names = names_of(X)
+        self._is_announced = False
         return self
+
+    @one_thread
+    def scores(self, X: Rows) -> FloatArray:
+        return super().scores(X)
 
     def _start(self, problem: Problem) -> None:
         self._model = None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.blas_threads import one_thread
 from okbench.learners.base import arrays_in
 from okbench.learners.batch.base import BatchLearner, Progress
 from okbench.learners.batch.mini_batches import mini_batches
@@ -249,6 +250,7 @@ class BKM(BatchLearner):
         difference[difference == 0.0] = np.nextafter(0.0, -1.0)
         return difference[:, np.newaxis]
 
+    @one_thread
     def _posterior(self, X: Rows) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation over the particles of each class's probability, by sums of
         differences from the mean so far, which lose no digits (Welford)."""

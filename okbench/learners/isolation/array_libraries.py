@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okbench.base.blas_threads import one_thread
 from okbench.learners.contract import FloatArray, SettingsError
 from okbench.learners.numeric.nearest import find_cells, settle
 
@@ -95,6 +96,7 @@ class NumpyFinder(Finder):
             most = next(self._parts(lines)).stop * lines.shape[1]
         self._scratch = np.empty(most * self.rows, dtype=np.float32)
 
+    @one_thread
     def find(
         self, rows: FloatArray, rounded: Single, slacks: FloatArray, out: Sequence[Any]
     ) -> None:

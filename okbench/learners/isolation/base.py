@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from okbench.learners.base import RowLearner, arrays_in
 from okbench.learners.batch.base import POINTS, NoLimit
-from okbench.learners.contract import Clock, FloatArray, Problem, Rows, RowsError
+from okbench.learners.contract import Clock, FloatArray, Problem, Rows
 from okbench.learners.isolation.maps import Cells, IsolationMap
 from okbench.learners.isolation.shared_maps import OnMap
 from okbench.learners.kernel_surface import Surface, plane_of, surface_of
@@ -46,12 +46,9 @@ class IsolationLearner(OnMap, RowLearner):
     @np.errstate(all="ignore")  # what overflows shows in the scores
     def fit(self, X: Rows, y: ArrayLike, clock: Clock | None = None) -> Self:
         """Make the map of these rows, and learn them in one pass; what was learned before is
-        forgotten, and the draws go on where they were left."""
-        block = Block.of(X, self.problem.n_features if self.problem else None)
-        if not len(block):
-            raise RowsError(f"{self.name}: there are no rows to fit")
-        problem, targets = self._problem_and_targets(block, y)
-        self.begin(problem, self.draws if self.problem else None)
+        forgotten. A problem that `begin` has announced stays, and so do its draws."""
+        block, targets = self._first_of_fit(X, y, is_watched=clock is not None)
+        problem, self._is_announced = self._begun(), False
         self._make_map(block)
         clock = clock or NoLimit()
         size, costs, done = max(1, math.ceil(len(block) / POINTS)), 0.0, 0

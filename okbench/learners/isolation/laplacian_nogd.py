@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from okbench.base.blas_threads import one_thread
 from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.isolation.laplacian import LaplacianLearner
 from okbench.learners.isolation.laplacian_kernel import Others, Points, fill_kernel
@@ -71,6 +72,7 @@ class LaplacianNOGD(LaplacianLearner):
         else:
             self._learn_mapped(block, targets, scores)
 
+    @one_thread
     def _make_map(self) -> None:
         """With K = V Λ Vᵀ the map of x is Λ^(-1/2) Vᵀ k(x)."""
         model = self._learned()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from okbench.base.blas_threads import one_thread
 from okbench.learners.budget_base import BudgetedLearner
 from okbench.learners.contract import FloatArray, Problem, SettingsError
 from okbench.learners.linear import learn_on, score_on
@@ -122,6 +123,7 @@ class NOGD(BudgetedLearner):
             learned += 1
         return learned
 
+    @one_thread
     def _switch(self) -> None:
         """With K = V Λ Vᵀ, the map is T k, T = Λ^(-1/2) Vᵀ, and the weights c T⁺ = c V Λ^(1/2)."""
         eigenvalues, vectors = np.linalg.eigh(self.support_kernel())

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from okbench.base.blas_threads import one_thread
 from okbench.base.worker_processes import is_worker
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -48,7 +49,9 @@ def use_one_thread() -> Any:
     from threadpoolctl import threadpool_limits
 
     os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-    return threadpool_limits(limits=1)
+    limits = threadpool_limits(limits=1)
+    one_thread.stay()
+    return limits
 
 
 @contextmanager

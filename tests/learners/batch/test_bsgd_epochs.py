@@ -87,6 +87,7 @@ def test_a_fit_that_is_stopped_keeps_what_it_has(monkeypatch):
     assert np.isfinite(learner.scores(X)).all()
 
 
+@pytest.mark.filterwarnings("ignore::okbench.learners.column_scales.ScaleWarning")
 def test_rows_too_far_apart_are_refused_with_their_own_number():
     X, y, problem = stream("binary")
     X[171, 2] = 1e9
