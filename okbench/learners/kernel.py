@@ -1,4 +1,4 @@
-"""What learners with a Gaussian kernel share: its width, a loss by task, the supports they show.
+"""What kernel learners share: the kernel and its width, a loss by task, the supports they show.
 
 Which base a new learner derives from depends on where its model lives:
 

@@ -82,7 +82,7 @@ class Motion(NamedTuple):
 
     loss: int
     step: float
-    formula: Any  # -1 / (2 width²)
+    formula: Any  # the kernel in numbers
     keep: float = 1.0  # what every coefficient is multiplied by at every row
     widening: float = 0.0  # of the silent tube, at a row that joins
     narrowing: float = 0.0  # and at one that does not
